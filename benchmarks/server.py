@@ -49,11 +49,12 @@ class Server:
         return self._answer()
 
     def held(self) -> dict[str, int | None]:
-        """Bytes of memory, threads and open files of the process that serves; None each where the system doesn't say (Linux does)."""
+        """Returns the bytes of memory of the server and all of its processes (PSS: a page that several share counts once), and the threads and
+        open files of the process that serves; None each where the system doesn't say (Linux does)."""
         about = Path("/proc") / str(self._process.pid)
         try:
-            resident = int((about / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-            return {"bytes": resident, "threads": len([*(about / "task").iterdir()]), "files": len([*(about / "fd").iterdir()])}
+            memory = sum(map(_pss, _descendants(self._process.pid)))
+            return {"bytes": memory, "threads": len([*(about / "task").iterdir()]), "files": len([*(about / "fd").iterdir()])}
         except OSError:
             return dict.fromkeys(("bytes", "threads", "files"))
 
@@ -145,3 +146,14 @@ def _end(process: subprocess.Popen) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _descendants(pid: int) -> list[int]:
+    """Returns a process and all that it started, directly or not."""
+    children = [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
+    return [pid, *(process for child in children for process in _descendants(child))]
+
+
+def _pss(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))

@@ -15,7 +15,7 @@ from playground.cli import parser
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROGRAMS = {"playwright": "playwright.__main__", "ruff": "ruff.__main__"}
-SHELL = {"npm": "package-lock.json", "grep": "", "tee": "", "sudo": ""}  # and the file that each needs
+SHELL = {"npm": "package-lock.json", "mkdocs": "mkdocs.yml", "grep": "", "tee": "", "sudo": ""}  # and the file that each needs
 
 
 def cases(job: dict) -> list[dict]:

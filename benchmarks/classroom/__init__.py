@@ -212,4 +212,4 @@ def table(result: dict) -> str:
         for row in result["held"]
     ]
     waited = markdown(("what was waited for", "times", "median ms", "95 %", "99 %"), times)
-    return "\n\n".join((*lines, waited, markdown(("seconds", "load", "server MB", "threads", "files"), held)))
+    return "\n\n".join((*lines, waited, markdown(("seconds", "load", "MB (PSS)", "threads", "files"), held)))
