@@ -49,8 +49,8 @@ class Server:
         return self._answer()
 
     def held(self) -> dict[str, int | None]:
-        """Returns the bytes of memory of the server and all of its processes (PSS: what several share counts once), and the threads and open
-        files of the process that serves; None each where the system doesn't say (Linux does)."""
+        """Returns the bytes of memory of the server and all of its processes (PSS: what they share counts once), and the threads and
+        open files of the process that serves; None each where the system doesn't say (Linux does)."""
         about = Path("/proc") / str(self._process.pid)
         try:
             memory = sum(map(_pss, _descendants(self._process.pid)))

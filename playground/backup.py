@@ -116,14 +116,20 @@ def bring(file: Path, root: Path) -> Report:
     """
     try:
         with file.open("rb") as raw, tarfile.open(fileobj=raw, mode="r:", tarinfo=PlainFile) as tar:
-            needed = sum(member.size for member in _members(tar)) + SPARE_BYTES
+            members = _members(tar)
+            needed = sum(member.size for member in members) + SPARE_BYTES
             free = shutil.disk_usage(next(path for path in (root, *root.absolute().parents) if path.exists())).free
             if needed > free:
                 raise Refusal("backup.no_room", needed=f"{needed / 1e6:,.0f}", free=f"{free / 1e6:,.0f}", folder=str(root))
             store = Store(root)  # locks servers out meanwhile
             try:
                 with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=root) as staging:
-                    tar.extractall(staging, filter="data")
+                    for member in members:  # plain files with names of ours: see PlainFile
+                        path = Path(staging, member.name)
+                        path.parent.mkdir(parents=True, exist_ok=True)
+                        with path.open("wb") as target:
+                            shutil.copyfileobj(tar.extractfile(member), target)
+                        os.utime(path, (member.mtime, member.mtime))
                     return _move_in(Path(staging), root)
             finally:
                 store.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from copy import copy
 
 import numpy as np
 import pytest
@@ -116,6 +117,15 @@ def test_again_takes_the_next_seed_and_five_seeds_are_those_that_are_missing(sit
     assert site.act(MINE, "repeat", three[0].id, all=True)["notice"] == say("en", "compare.repeated_already")
     for run in made[2:]:
         site.runs.delete(run.id, MINE)
+
+
+def test_a_fork_and_a_run_that_was_changed_stand_for_no_seed(three):
+    first, forked, changed = three[0], copy(three[0]), copy(three[0])
+    forked.parent = (three[1].id, 1)
+    changed.parts = first.parts | {"history": copy(first.history)}
+    changed.history.events = [(1, "learning_rate", 0.1)]
+    assert selected_runs.runs_by_seed(first, [forked, changed]) == {}
+    assert selected_runs.runs_by_seed(first, [forked, first]) == {1: first}
 
 
 def test_what_can_not_be_laid_over_is_said_and_of_many_runs_those_that_are_ticked_are_listed(site, three, monkeypatch):
