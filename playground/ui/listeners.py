@@ -1,6 +1,6 @@
 """Gradio's listeners: the controls at the left, their words, the cost estimate, and reading files. Nothing here changes a run.
 
-Values are passed by name (see bridge.py). Every client can call a listener, so inputs are validated: Gradio passes them on as they come.
+Values are passed by name (see `bridge`). Every client can call a listener, so inputs are validated: Gradio passes them on as they come.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def _add_upload(parts: Parts) -> None:
     with gr.Column(elem_id="pg-own"):
         parts.title(gr.Markdown(words("own_title")), "own_title", "value")
         parts.title(gr.Markdown(words("own_about")), "own_about", "value")
-        gr.HTML('<div id="pg-ways"></div>', apply_default_css=False)  # one of three is open, see static/ways.js
+        gr.HTML('<div id="pg-ways"></div>', apply_default_css=False)  # one of three is open, see features/data/reading.js
         files = gr.File(show_label=False, file_count="multiple", type="filepath", elem_id="pg-files", height=84)
         text = parts.title(
             gr.Textbox(label=words("own_text"), lines=3, max_lines=12, elem_id="pg-paste", placeholder=words("own_hint")),
