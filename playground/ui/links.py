@@ -41,12 +41,13 @@ LISTS: cursor.Lists = {
 
 
 def read(runs: Runs, query: Mapping[str, str]) -> tuple[Experiment, dict[str, Refusal]]:
-    """Returns a link's settings, or those of its run if it has none; and the reason for each ignored value."""
+    """Returns a link's settings, or if it has none those of its run, else of the run that a first visitor sees; and the reason for each
+    ignored value."""
     experiment, refused = read_query(query)
     place, ignored = cursor.read_query(query, LISTS)
     ignored |= {str(refusal.values["name"]): refusal for refusal in refused}
     try:
-        run = runs.get(place["run"]) if "run" in place else None
+        run = runs.get(place["run"]) if "run" in place else next(iter(runs.shipped()), None)
         if run and not experiment.difference() and not any(name in KNOBS and name not in ignored for name in query):
             experiment = disclosed(run)
         elif run and experiment.data.task == "own":  # a link names own sentences only by their run

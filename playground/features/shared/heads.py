@@ -96,8 +96,8 @@ def compute_mask(view: View, part: str) -> np.ndarray:
     return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
 
 
-def draw_large_head(view: View, id: str, part: str | None = None, above: int = 0) -> list[dict]:
-    """Draws one head large, with its caption and the sentence on the pinned cell. `above`: pixels taken above the picture."""
+def draw_large_head(view: View, id: str, part: str | None = None, stage: bool = False) -> list[dict]:
+    """Draws one head large, with its caption and the sentence on the pinned cell; on the `stage` of its tab, or as large as a column."""
     part = part or view.part
     rows, columns = name_axes(view, part)
     layer, head = choose_head(view, part)
@@ -112,7 +112,7 @@ def draw_large_head(view: View, id: str, part: str | None = None, above: int = 0
         pinned=view.pinned(*weights.shape),
         alignment=view.look.alignment if part == "cross" else None,
         share=LARGE,
-        tallest=view.below(above),
+        **(view.stage if stage else {}),
     )
     caption = write_caption(view, part, layer, head, weights, mask)
     figure = blocks.figure(id, picture, caption, write_title(view, part, layer, head), saved=describe_file(view, part, layer, head))
@@ -146,8 +146,8 @@ def describe_pinned(view: View, id: str, weights: np.ndarray, mask: np.ndarray, 
 
 
 def write_caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, mask: np.ndarray) -> str:
-    """Writes the caption, computed from the weights: the step, where the weight lies, its mass on the right places, the effect of the mask;
-    a head that keeps to the right places far better; the decoder's input unless it is the reference."""
+    """Writes the caption, computed from the weights: where the weight lies, its mass on the right places, the effect of the mask; a head
+    that keeps to the right places far better; the decoder's input unless it is the reference; the step."""
     alignment = view.look.alignment if part == "cross" else None
     names, columns = name_axes(view, part)
     rows = names if part == "encoder" else texts(view.look.targets)
@@ -161,8 +161,7 @@ def write_caption(view: View, part: str, layer: int, head: int, weights: np.ndar
     if view.step is None and (other := find_clearer_head(view.look, part, layer, head)):
         sentences.append(view.say("page.clearer_head", layer=other[0] + 1, head=other[1] + 1))
     sentences.append(write_fed_note(view, part))
-    sentences.append(view.step_note(view.look.step))
-    return paragraph([view.say("page.caption_step", step=view.look.step), *sentences])
+    return paragraph([*sentences, view.say("page.caption_step", step=view.look.step), view.step_note(view.look.step)])
 
 
 def format_weight(value: float) -> str:

@@ -100,10 +100,7 @@ def difference(
         "xgap": at.gap, "ygap": at.gap, "colorscale": theme.scale(theme.diverging(dark)), "hoverongaps": False,
         "hovertemplate": theme.phrase(labels, "hover_difference", **pair, value="%{z:+.3f}") + "<extra></extra>",
         "meta": {"kind": kind, "cells": True},
-        "colorbar": theme.colorbar(
-            theme.word(labels, "difference"), dark, y=cells.below(at, 0), length=max(min(at.across, 180), 90),
-            ticks=(-strongest, 0, strongest),
-        ),
+        "colorbar": cells.colorbar(at, theme.word(labels, "difference"), (-strongest, 0, strongest), dark),
     }  # fmt: skip
     if at.across / len(columns) >= NUMBERED and at.down / len(rows) >= NUMBERED / 2:
         heat |= {"texttemplate": "%{z:+.2f}", "textfont": {"size": theme.SIZE - 2}}
