@@ -10,7 +10,7 @@ from playground.features.shared.heads import draw_large_head
 from playground.features.shared.naming import label
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import REFERENCE
-from playground.features.shared.selected_runs import unpin_button, with_pinned
+from playground.features.shared.selected_runs import build_comparison, draw_behind, find_before
 from playground.features.shared.view import View
 from playground.features.train import figure as curves, kinds
 from playground.lessons.tour import STOPS
@@ -37,7 +37,7 @@ def panel(view: View) -> dict:
     empty_figures = view.draw(curves.skeletons, steps=view.run.steps)
     if view.presented:  # leaves room for the caption
         empty_figures["accuracy"]["layout"]["height"] = min(max(view.page[1] - PRESENTED_CAPTION, MIN_CURVE), curves.HEIGHT)
-    figures = with_pinned(view, empty_figures)
+    figures = draw_behind(view, empty_figures, before := find_before(view))
     values = {"brief": min(BRIEF, view.run.experiment.data.validation_size)}
     curve = {
         name: blocks.figure(name, figures[name], view.say(f"page.caption_{name}", **values), view.say(f"page.curve_{name}"), live=True)
@@ -49,7 +49,8 @@ def panel(view: View) -> dict:
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
     numbers = kinds.numbers("numbers", numbers, view.say("page.numbers_more"), folded)
-    curve_column = blocks.column("curves", build_outcome(view), numbers, curve["accuracy"], *unpin_button(view))
+    comparison = blocks.row("before", *build_comparison(view, before), css="before")
+    curve_column = blocks.column("curves", build_outcome(view), numbers, curve["accuracy"], comparison)
     below = [
         blocks.row("more", curve["loss"], curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="grids"),
         blocks.downloads("history", view.say("page.history_download"), "history", files),

@@ -121,15 +121,14 @@ def small_key(color: str, dash: str) -> dict[str, str]:
 
 
 def add_pinned(figure: dict, column: str, places: Sequence[float], values: Sequence[float], name: str, *, dark: bool = False) -> dict:
-    """Copies a figure of curves and adds the pinned run's `values` of `column`, as a grey dashed line behind the others."""
-    grey, layout = theme.colors(dark)["line"], figure["layout"]
+    """Copies a figure of curves and adds another run's `values` of `column`, as a grey dashed line behind the others."""
+    grey = theme.colors(dark)["line"]
     line = {
         "type": "scatter", "mode": "lines", "name": tokens.escape(name), "x": theme.rounded(places, 0), "y": theme.rounded(values, 5),
-        "line": {"color": grey, "width": 2, "dash": "6px,4px"}, "zorder": -1,
+        "line": {"color": grey, "width": 2, "dash": "6px,4px"}, "zorder": -1, "showlegend": False,
         "hovertemplate": "%{y:.1%}" if column == "exact_match" else "%{y:.4~g}",
     }  # fmt: skip
-    margin = layout["margin"] | {"t": layout["margin"]["t"] + ENTRY}
-    return {"data": [*figure["data"], line], "layout": layout | {"margin": margin, "height": layout["height"] + ENTRY}}
+    return {"data": [*figure["data"], line], "layout": figure["layout"]}
 
 
 def truncate(name: str, room: float, scale: float = PROPORTIONAL) -> str:
