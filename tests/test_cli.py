@@ -264,3 +264,11 @@ def test_the_page_says_where_it_is_and_where_runs_are_kept(monkeypatch, capsys, 
     text = capsys.readouterr().out
     assert opened == ["http://0.0.0.0:8000/"]
     assert {opened[0], "http://10.0.0.5:8000", str(tmp_path)} <= set(text.split())
+
+
+def test_pairs_of_a_file_are_aligned_line_by_line(tmp_path, capsys):
+    (tmp_path / "src").write_text("hello\nabc\n")
+    (tmp_path / "tgt").write_text("olleh\ncba\n")
+    assert main(["align", "reverse", str(tmp_path / "src"), str(tmp_path / "tgt")]) == 0
+    assert capsys.readouterr().out.splitlines() == ["4-0 3-1 2-2 1-3 0-4", "2-0 1-1 0-2"]
+    assert main(["align", "reverse", str(tmp_path / "src")]) == 2
