@@ -14,6 +14,8 @@ parts).
 import importlib
 import os
 
+__version__ = "1.0.0"
+
 # Torch's threads wait for each other many times in a step. By default they spin, which on a busy machine made a step of two threads 5 to 18
 # times slower. Must be set before torch is first imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
