@@ -16,7 +16,8 @@ from playground.cli import parser
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROGRAMS = {"playwright": "playwright.__main__", "ruff": "ruff.__main__"}
-SHELL = {"pipx": "pyproject.toml", "npm": "package-lock.json", "mkdocs": "mkdocs.yml", "grep": "", "tee": "", "sudo": ""}  # and the file that each needs
+# programs, and the file that each needs
+SHELL = {"pipx": "pyproject.toml", "npm": "package-lock.json", "mkdocs": "mkdocs.yml", "grep": "", "tee": "", "sudo": ""}
 
 
 def cases(job: dict) -> list[dict]:
@@ -83,8 +84,7 @@ def test_every_command_of_a_workflow_exists(file):
     called = commands(yaml.safe_load(file.read_text(encoding="utf-8")))
     for command in called:
         check(*command)
-    assert any(command[0] == "pytest" for command in called)
-    assert any(command[:2] == ("python", "-m") for command in called)
+    assert file.stem == "release" or {"pytest", "python"} <= {command[0] for command in called}
 
 
 def test_every_place_that_names_the_version_names_this_one():
