@@ -121,6 +121,7 @@ def test_the_page_is_whole_at_the_path_that_the_server_was_told(monkeypatch, tmp
         with closing(demo), httpx.Client(base_url=url, follow_redirects=True) as http:
             for asked in ("", "/", "/tools/pg", "/tools/pg/"):
                 assert '<base href="/tools/pg/" />' in http.get(asked).text, asked
+        assert {"first_screens", "uploads", "drawings", *reader.caches} <= runs.memory.by_share().keys(), "all that is kept counts"
 
 
 NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]
