@@ -138,8 +138,7 @@ def test_scores_and_alignments_are_those_of_its_own_output_or_of_a_given_target(
     assert reverse.score(["hello"], ["olleh"]) == {"bleu": pytest.approx(100), "chrf": pytest.approx(100), "exact_match": 1}
     assert reverse.score(["hello", "word"], ["olleh", "word"])["exact_match"] == 0.5
     assert reverse.align("hello", "olleh") == "4-0 3-1 2-2 1-3 0-4"
-    given = reverse.attention("hello", "hel")
-    assert given.output == (*"hel", "<eos>")
+    assert reverse.attention("hello", "hel").output == (*"hel", "<eos>")
     own = reverse.attention("hello")
     assert np.array_equal(reverse.attention("hello", "olleh").cross, own.cross)
     assert _number_words(["▁ein", "▁Ha", "us", "<eos>"]) == [0, 1, 1, 1]

@@ -78,6 +78,6 @@ def test_an_upload_that_is_gone_or_somebody_elses_or_cant_be_read_is_no_dead_end
 
 def test_the_runs_beside_this_one_are_those_that_are_ticked(site):
     view = View(site.runs, site.reader, {"run": "reverse"}, MINE)
-    others = [site.runs.get(name) for name in ("sort", "numbers_de")]
-    choice = _build_comparison(view, [view.run, others[0]], others, longer=False)
+    offered = [site.runs.get(name) for name in ("sort", "numbers_de")]
+    choice = _build_comparison(view, [view.run, offered[0]], offered, longer=False)
     assert (choice["value"], [option["value"] for option in choice["options"]]) == (["sort"], ["sort", "numbers_de"])
