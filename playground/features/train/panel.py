@@ -72,7 +72,7 @@ def panel(view: View) -> dict:
         attention_blocks = draw_large_head(view, "learn-cross", part="cross", stage=True)
         curve_column["blocks"].append(heads.build_follow_choice(view))
         held = {"held": heads.format_head("cross", *heads.choose_head(view, "cross"))}
-    curve_column["blocks"].append(_build_ways_on(view))
+    curve_column["blocks"].append(build_ways_on(view))
     return {
         "step": view.look.step,
         **held,
@@ -84,7 +84,7 @@ def panel(view: View) -> dict:
     }
 
 
-def _build_ways_on(view: View) -> dict:
+def build_ways_on(view: View) -> dict:
     """Builds the buttons below the curve: the replay, the export and a knob to try after a training; one step in slow motion, for models
     without a variant; and the tour, which only covers Transformers and which the page's script hides once it is begun."""
     buttons = []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from playground.features.shared.view import View, percent
-from playground.features.train.panel import build_outcome
+from playground.features.train.panel import build_outcome, build_ways_on
 from playground.runs.replay import Replay
 from playground.runs.run import Run
 from playground.words import LANGUAGES, say
@@ -44,7 +44,7 @@ def test_every_frame_has_one_size_and_sentence_matrix_and_probes_are_of_the_very
         for step, panel in panels.items() if text in texts else ():
             sentence, look = site.panel("sentence", run=run, text=text, step=step), site.reader.look(record, step, text, "reference")
             assert panel["step"] == look.step == site.reader.look(record, step, text).step == step
-            assert picture(panel)["caption"].startswith(say("en", "page.caption_step", step=step))
+            assert say("en", "page.caption_step", step=step) in picture(panel)["caption"]
             layer, head = map(int, panel["held"].split(".")[1:])
             np.testing.assert_allclose(picture(panel)["figure"]["data"][0]["z"], look.cross[layer - 1, head - 1], atol=1e-4)
             for source, probe in zip(record.replay.plan.probes, block(panel, "probes")["rows"], strict=True):
@@ -73,10 +73,10 @@ def test_the_head_is_the_best_of_the_last_snapshot_unless_one_is_held_chosen_or_
         assert len({held("attention", part=part, step=step) for step in followed}) == 1
 
 
-def end_of(site, run: Run, language: str = "en") -> list[dict]:
+def end_of(site, run: Run, language: str = "en") -> tuple[dict, list[dict]]:
     view = View(site.runs, site.reader, {"run": "reverse", "lang": language})
     view.run = run
-    return build_outcome(view)["blocks"]
+    return build_outcome(view), [way for way in build_ways_on(view)["blocks"] if way["act"] == "knob"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_end_leads_to_the_knob_that_is_next(site, status, exact, knob, loss,
     if exact is not None:
         run.history.validations.append(30, 0.5, 0.9, exact, 50, 50)
     for language in LANGUAGES:
-        text, *ways = end_of(site, run, language)
+        text, ways = end_of(site, run, language)
         led = [(way["act"], way["knob"], say(language, f"knobs.{knob}.label") in way["label"]) for way in ways]
         assert led == [("knob", knob, True)][: len(knob)]
         assert (say(language, "outcome.by_heart", times=3) in text["text"]) == (knob in ("", "train_size"))
