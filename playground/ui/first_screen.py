@@ -79,10 +79,10 @@ def _read_static(name: str) -> str:
     return (STATIC / name).read_text(encoding="utf-8")
 
 
-def _find_picture(panel: dict) -> dict:
-    """Returns the large picture of the panel's first row of pictures."""
-    top = next(block for block in panel["blocks"] if block["id"] == "top")
-    return top["blocks"][0]["blocks"][0]
+def _find_picture(parent: dict) -> dict | None:
+    """Returns the large picture in a panel or a row; None where there is none."""
+    inside = (block if block["id"] == "learn-cross" else _find_picture(block) for block in parent.get("blocks", ()))
+    return next((block for block in inside if block), None)
 
 
 def _draw_frame(view: View) -> str:

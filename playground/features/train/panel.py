@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from playground.config import EOS, Refusal
-from playground.features.shared import blocks, heads, panels
-from playground.features.shared.heads import draw_large_head
+from playground.features.shared import blocks, panels
 from playground.features.shared.naming import label
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import REFERENCE
 from playground.features.shared.selected_runs import unpin_button, with_pinned
 from playground.features.shared.view import View
-from playground.features.train import figure as curves, kinds
+from playground.features.train import figure as curves, kinds, settling
 from playground.lessons.tour import STOPS
 from playground.runs.history import Probe
 from playground.runs.orders import FINISHED
@@ -70,8 +69,7 @@ def panel(view: View) -> dict:
         return {"step": None, "blocks": [blocks.row("top", refused, curve_column, css="halves"), *below]}
     attention_blocks, held = [blocks.text("recurrent", view.say("training.recurrent"), css="pg-caption")], {}
     if view.attends:
-        attention_blocks = [*draw_large_head(view, "learn-cross", part="cross"), heads.build_follow_choice(view)]
-        held = {"held": heads.format_head("cross", *heads.choose_head(view, "cross"))}
+        attention_blocks, held = settling.build_attention(view)
     return {
         "step": view.look.step,
         **held,
