@@ -13,8 +13,8 @@ import { register } from "../../ui/static/kinds.js";
 
 const FRAME = 45; // milliseconds between two drawings, at least
 const TURN = 450; // milliseconds in which a picture turns into the next
-const GROWTH = 700; // milliseconds in which a head grows into the large picture…
-const PATIENCE = 2000; // …which has so many to be drawn
+const GROWTH = 900, LANDED = 0.75; // milliseconds in which a head grows into the large picture; the share of them after which that is shown
+const PATIENCE = 2000; // milliseconds that the large picture may take to be drawn
 const SHADES = 256, HATCHED = 4; // px of a cell that is large enough for a hatch
 
 const mix = (from, to, share) => from + (to - from) * share;
@@ -32,7 +32,7 @@ export function around(boxes) {
 }
 
 /** The heads of one block, wherever in its panel the block stands. */
-class Crowd {
+export class Crowd {
   canvas = h("canvas", { class: "pg-heads-canvas", "aria-hidden": "true" });
   cells = document.createElement("canvas"); // one head, a pixel for each cell
   /** @type {HeadsBlock} */
@@ -99,9 +99,9 @@ class Crowd {
       const place = say("layer_head", { layer: at + 1, head: of + 1 }), written = [of + 1, name, number].filter(Boolean).join(" ");
       const about = { title: `${place} · ${name} ${number}`, "aria-label": `${written}, ${place}` }; // what stands on it comes first in its name
       updateAttributes(small, { ...about, "aria-pressed": at === layer && of === head, "data-named": Boolean(name) });
-      const [, , words] = small.children;
-      words.firstChild.textContent = name;
-      words.lastChild.textContent = number;
+      const [, , words] = small.children, [first, second] = words.children;
+      first.textContent = name;
+      second.textContent = number;
     }
   }
 
@@ -153,22 +153,26 @@ class Crowd {
     const heads = this.weightsAt(now), spots = [...this.element.querySelectorAll(".pg-spot")].map((spot) => spot.getBoundingClientRect());
     const large = this.way?.head >= 0 ? gridOf(this.element.closest(".pg-panel")) : null;
     if (this.way && this.way.head >= 0 && !large && now < this.way.begun + PATIENCE) this.way.since = now; // its picture is on its way
-    const { way } = this, share = way ? soft(shareOf(now, way.since, GROWTH)) : 1;
+    const { way } = this, passed = way ? shareOf(now, way.since, GROWTH) : 1, share = soft(Math.min(1, passed / LANDED));
     this.places = way ? spots.map((spot, at) => mixBoxes(way.places[at], spot, share)) : spots;
     const drawn = heads.map((weights, at) => ({ weights, place: this.places[at] }));
     if (large) drawn.push({ weights: heads[way.head], place: mixBoxes(way.places[way.head], large, share) });
     this.element.closest(".pg-panel")?.classList.toggle("pg-arriving", Boolean(way) && way.head >= 0 && share < 1);
-    if (share === 1) this.way = null;
     this.paint(drawn);
+    if (way && passed === 1) {
+      this.way = null;
+      this.wake(); // without the head that has grown
+    }
   }
 
   /** @param {{ weights: number[], place: Box }[]} drawn */
   paint(drawn) {
-    const box = around(drawn.map(({ place }) => place)), origin = this.layers.getBoundingClientRect(), ratio = devicePixelRatio || 1, { canvas } = this;
+    const { canvas, layers } = this, origin = layers.getBoundingClientRect(), zoom = origin.width / layers.offsetWidth; // a presenter's page is larger
+    const box = around(drawn.map(({ place }) => place)), ratio = devicePixelRatio || 1;
     const [width, height] = [box.width, box.height].map((length) => Math.ceil(length * ratio));
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-    const [left, top] = [box.x - origin.x + this.layers.scrollLeft, box.y - origin.y];
-    canvas.style.cssText = `left: ${left}px; top: ${top}px; width: ${box.width}px; height: ${box.height}px`;
+    const sides = { left: box.x - origin.x + layers.scrollLeft * zoom, top: box.y - origin.y, width: box.width, height: box.height };
+    canvas.style.cssText = Object.entries(sides).map(([side, length]) => `${side}:${length / zoom}px`).join(";");
     const pen = canvas.getContext("2d");
     pen.setTransform(ratio, 0, 0, ratio, -box.x * ratio, -box.y * ratio);
     pen.clearRect(box.x, box.y, box.width, box.height);

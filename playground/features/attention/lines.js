@@ -10,7 +10,7 @@ import { register } from "../../ui/static/kinds.js";
 
 const TALL = 360, LOW = 150, WIDEST = 84, EDGE = 8, NUMBER = 18; // px: between the rows at most and at least, of a token, beside and above them
 const THICK = 7; // px of a weight of 1
-const WIDE_NUMBER = 30; // px of a token whose weight has two digits
+const WIDE_NUMBER = 30, WIDE_WORD = 56; // px of a token over which there is room for a number of two digits, and for a word
 const LEAST = 0.005; // a weight below this has no line
 /** @typedef {import("../../ui/static/blocks").LinesBlock} LinesBlock */
 
@@ -92,7 +92,8 @@ function stand({ weights, mask, column: pinned }, { strands, guides, query, key,
     text.classList.toggle("pinned", k === pinned);
   });
   const written = (weight) => (unit >= WIDE_NUMBER ? weight.toFixed(2) : weight >= 0.1 ? weight.toFixed(1).slice(-2) : "");
-  numbers.forEach((text, k) => (text.textContent = row === null || !mask[row][k] ? "" : written(weights[row][k])));
+  const hidden = unit >= WIDE_WORD ? say("masked") : "–";
+  numbers.forEach((text, k) => (text.textContent = row === null ? "" : mask[row][k] ? written(weights[row][k]) : hidden));
 }
 
 /** How wide a weight is, what the other lines mean, and the names of both rows. */

@@ -189,8 +189,8 @@ export function gridOf(panel) {
   const plots = /** @type {any[]} */ ([...(panel?.querySelectorAll(".pg-plot[data-points]") ?? [])]);
   const plot = plots.find(({ layout, offsetParent }) => layout?.meta?.cells && offsetParent);
   if (!plot) return panel?.querySelector(".pg-strands")?.getBoundingClientRect() ?? null;
-  const { left, top } = plot.getBoundingClientRect(), { xaxis, yaxis } = plot._fullLayout;
-  return { x: left + xaxis._offset, y: top + yaxis._offset, width: xaxis._length, height: yaxis._length };
+  const { left, top, width } = plot.getBoundingClientRect(), { xaxis, yaxis } = plot._fullLayout, zoom = width / plot.offsetWidth; // a presenter's
+  return { x: left + xaxis._offset * zoom, y: top + yaxis._offset * zoom, width: xaxis._length * zoom, height: yaxis._length * zoom };
 }
 
 /** Frames the row and the column under the pointer in the grids of their kind, wherever the pointer is. */
