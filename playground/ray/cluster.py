@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 
 from playground.logs import event, reason
 from playground.runs.engines.children import TIMEOUT_FRACTION
+from playground.runs.engines.choice import CONNECTED, CONNECTING, UNREACHABLE
 from playground.runs.engines.host import Answer, CallSettings
-from playground.runs.engines.remote import CONNECTED, CONNECTING, UNREACHABLE
 from playground.runs.engines.trainer import PREPARE_FACTOR, Lost
 from playground.runs.limits import Limits
 from playground.runs.runtime import REAL, Runtime

@@ -18,9 +18,8 @@ from playground.rooms import activities, class_settings
 from playground.rooms.class_settings import RunLimits
 from playground.rooms.room import MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, clean_code, clean_name, require, ticket_of
 from playground.rooms.store import SavedRooms, find_member, replace_member
-from playground.runs.limits import Limits
+from playground.runs.limits import Limits, RateLimit
 from playground.runs.names import owner_of
-from playground.runs.rate_limit import RateLimit
 from playground.runs.runtime import now as time_of_day
 from playground.words import LANGUAGES
 

@@ -19,15 +19,13 @@ from playground.runs.disk.store import SHIPPED, Store, read_shipped
 from playground.runs.engines.choice import Engines
 from playground.runs.housekeeping import Housekeeper, Share
 from playground.runs.limits import Limits
-from playground.runs.making import Registration, copy_run, fork_run, new_run
+from playground.runs.making import CutOff, Registration, Resuming, copy_run, fork_run, new_run
 from playground.runs.names import clean_label, owner_of, owns
 from playground.runs.orders import next_status
 from playground.runs.queue.workers import Workers
-from playground.runs.resuming import CutOff, Resuming
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
-from playground.runs.tables import runs_table
-from playground.runs.updates import Updates
+from playground.runs.tables import Updates, runs_table
 
 log = logging.getLogger(__name__)
 

@@ -120,7 +120,7 @@ _FIELD_CHECKS: Mapping[str, Callable[[Any], bool]] = {
 
 
 async def _read_body(request: Request) -> bytes:
-    """Reads the whole body; bodies.py limits its length."""
+    """Reads the whole body; guard.py limits its length."""
     with SpooledTemporaryFile(SPOOL_BYTES) as file:
         async for chunk in request.stream():
             file.write(chunk)

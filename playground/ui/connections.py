@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Hashable
 
 from playground.runs.limits import Limits
-from playground.ui.address import count_proxies, is_tunnelled, normalise_address
+from playground.ui.network import count_proxies, is_tunnelled, normalise_address
 
 MIN_BYTES_PER_S = 8_192  # minimum bytes a second of a long request, such as an upload over a poor connection
 KEEP_ALIVE_S = 15  # seconds that a connection stays open for the next request

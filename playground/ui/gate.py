@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.config import Refusal
 from playground.logs import event
-from playground.ui.address import count_proxies
+from playground.ui.network import count_proxies
 from playground.ui.rights import OFF, Right, Table
 from playground.words import preferred
 

@@ -27,12 +27,12 @@ from playground.rooms import activities, answers, progress
 from playground.rooms.registry import Rooms
 from playground.rooms.room import Room, clean_code, ticket_of
 from playground.runs.registry import Runs
-from playground.ui import command, experiments
-from playground.ui.address import address_of
+from playground.ui import command, room_actions
 from playground.ui.assets import PREFIX
-from playground.ui.links import LISTS
+from playground.ui.boot import LISTS
+from playground.ui.network import address_of
 from playground.ui.rights import MEMBER, TEACHER, VISITOR, GuardedRoute, Right, require_room, require_sentences
-from playground.ui.room_question import Questions
+from playground.ui.room_actions import Questions
 from playground.words import say
 
 POLL_S, HEARTBEAT_S = 1.0, 15.0  # seconds until a closed page is noticed; between keep-alive comments on a quiet stream
@@ -190,7 +190,7 @@ def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, tuple[
         "withdraw": (TEACHER, report_done(lambda call: rooms.withdraw(*call.key, call.activity))),
         "progress": (MEMBER, report_done(lambda call: _report_progress(rooms, call))),
         "check": (MEMBER, report_done(lambda call: _report_answer(rooms, call))),
-        **experiments.actions(rooms, runs),
+        **room_actions.actions(rooms, runs),
     }
 
 

@@ -30,15 +30,14 @@ from playground.runs.cache import LRU
 from playground.runs.registry import Runs
 from playground.runs.tables import csv_of
 from playground.ui import command
-from playground.ui.address import address_of
 from playground.ui.assets import CORE, PREFIX, asset_version, choose_coding, read_asset
 from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
 from playground.ui.downloads import attention_file, snippets, takeaway
 from playground.ui.gate import respond_not_found
-from playground.ui.network import describe_lan, is_loopback
-from playground.ui.pace import Pace
+from playground.ui.network import address_of, describe_lan, is_loopback
 from playground.ui.rights import FILE, LINK, PUBLIC, READER, GuardedRoute, Right
+from playground.ui.turns import Pace
 
 HEARTBEAT_S = 15.0  # seconds between keep-alive comments on a quiet stream
 # Panels that are the same for all readers of the run's sentences. Where every visitor may read them the response is cached without a token:

@@ -14,7 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from playground.rooms import answers, experiment, progress, question
 from playground.rooms.answers import Answer
 from playground.rooms.question import LEAST, SURE
-from playground.ui.links import LISTS
+from playground.ui.boot import LISTS
 from tests.rooms.group import TEACHER, Group, refused
 
 OPTIONS, ARMS = ("option-a", "option-b"), [{"learning_rate": 0.01}, {"learning_rate": 0.02}, {"learning_rate": 0.05}]

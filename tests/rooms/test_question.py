@@ -14,7 +14,7 @@ from playground.rooms import activities, answers, experiment, progress, question
 from playground.rooms.answers import Answer, Tally
 from playground.rooms.question import LEAST, SURE, Question
 from playground.rooms.room import TEACHER
-from playground.ui.links import LISTS
+from playground.ui.boot import LISTS
 from tests.rooms.group import ANNA, BEN, TEACHER as TOKEN, Group, refused, room_of
 
 PLACE, OPTIONS, ROOM = {"lab": "softmax"}, ("grows", "shrinks", "same"), room_of(1, 2)

@@ -12,7 +12,7 @@ from playground.rooms import class_settings, experiment
 from playground.rooms.class_settings import USUAL, RunLimits
 from playground.rooms.rules import RoomRules, Tally
 from playground.runs.limits import Limits
-from playground.ui.links import LISTS
+from playground.ui.boot import LISTS
 from tests.rooms.group import ANNA, BEN, TEACHER, Group, refused
 
 SORT = Experiment().with_(task="sort", d_model=32, bias=False)

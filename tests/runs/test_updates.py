@@ -11,12 +11,10 @@ from hypothesis import given, strategies as st
 
 from playground.config import EOS, UNK, Refusal
 from playground.runs.disk.store import read_kept
-from playground.runs.history import History, Probe, decimate
+from playground.runs.history import History, Probe, decimate, tokens_correct
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.runs.tables import csv_of
-from playground.runs.tokens import tokens_correct
-from playground.runs.updates import Updates
+from playground.runs.tables import Updates, csv_of
 from tests.runs.by_hand import begun, ended, refused
 from tests.runs.tiny import ME, alone, tiny
 

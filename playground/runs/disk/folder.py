@@ -18,13 +18,14 @@ from playground.config import LIVE_KNOBS, MOVED_KNOBS, Refusal, check, current_n
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.reading.formats import table as limits
 from playground.reading.pairs import Pairs, check_size, json_parts
-from playground.runs.disk import files, read_report
+from playground.runs.disk import files
 from playground.runs.disk.replay_file import pack_replay, read_parameters, unpack_replay
 from playground.runs.history import History
 from playground.runs.orders import FINISHED, STATUSES
 from playground.runs.replay import Replay
 from playground.runs.rounded import shapes_of
 from playground.runs.run import Run, Snapshot
+from playground.runs.upload_process import pairs_from_json
 from playground.training.loop import Live, Training
 
 FORMAT = 1
@@ -181,7 +182,7 @@ class Folder:
             return cached_pairs
         content = files.parse_json(data, "pairs.json")
         try:
-            return _PAIRS.setdefault(digest, read_report.from_json(content, content["pairs"]))
+            return _PAIRS.setdefault(digest, pairs_from_json(content, content["pairs"]))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise Refusal("runs.not_a_run", what="pairs.json") from error
 

@@ -123,7 +123,7 @@ class Workers:
 
     @property
     def cluster(self) -> dict[str, Any]:
-        """The "state" of the cluster, see engines/remote.py, and its number of "machines" and "processes" that may train."""
+        """The "state" of the cluster, see engines/choice.py, and its number of "machines" and "processes" that may train."""
         return self._engines.state
 
     def wake_workers(self) -> None:
