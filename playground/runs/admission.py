@@ -8,11 +8,12 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from playground.config import Refusal
 from playground.model.costs import admit, training_bytes
+from playground.runs.cache import LRU
 from playground.runs.corpora import sizes
 from playground.runs.limits import Limits
 from playground.runs.names import new_name, owner_of
@@ -52,22 +53,18 @@ class Visitors:
     def __init__(self, new: Callable[[str], object] = lambda token: None) -> None:
         """`new` is called with the token of each first-time visitor."""
         self._on_new = new
-        self._addresses: dict[str, str] = {}
-        self._lock = threading.Lock()
+        self._addresses = LRU(most=MAX_OWNERS)
 
     def record_address(self, token: str, address: str) -> None:
         """Records a request by the token's holder from this address."""
-        with self._lock:
-            before = self._addresses.pop(owner := owner_of(token), None)
-            self._addresses[owner] = address
-            if len(self._addresses) > MAX_OWNERS:
-                del self._addresses[next(iter(self._addresses))]
+        before = self._addresses.pop(owner := owner_of(token))
+        self._addresses.put(owner, address)
         if before is None:
             self._on_new(token)
 
     def address(self, owner: str) -> str:
         """Returns an owner's last address; "" when unknown."""
-        return self._addresses.get(owner, "")
+        return self._addresses.get(owner) or ""
 
 
 class Admission:
@@ -107,11 +104,12 @@ class Admission:
                 self._reserved.pop(run.id, None)
 
     def publish(self, new: Sequence[Run], begin: Callable[[Run], object]) -> None:
-        """Makes reserved runs visible and calls `begin` for each."""
-        with self.lock:
+        """Makes reserved runs visible and calls `begin` for each, even if another's raises an error."""
+        with self.lock, ExitStack() as calls:
             for run in new:
                 self.runs[run.id] = self._reserved.pop(run.id)
-                begin(run)
+            for run in reversed(new):
+                calls.callback(begin, run)
 
     def remove(self, run: Run, busy: Callable[[Run], bool]) -> bool:
         """Removes the run unless it is `busy`. Returns whether it was removed."""

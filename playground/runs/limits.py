@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 
 from playground.config import Refusal
+from playground.runs.cache import LRU
 
 GB = 2**30
 NEVER, UNLIMITED_NAMES = "never", ("unseen_days", "shared_days")  # a word accepted instead of a number, and by which limits
@@ -145,15 +146,12 @@ class RateLimit:
 
     def __init__(self, most: float, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._capacity, self._rate, self._clock = most, most / seconds, clock
-        self._tokens: dict[Hashable, tuple[float, float]] = {}  # name -> (tokens left, time of the last request)
+        self._tokens = LRU(most=MAX_NAMES)  # name -> (tokens left, time of the last request)
 
     def take(self, name: Hashable, cost: float = 1.0) -> float:
         """Takes `cost` tokens. Returns 0, or the seconds until there are enough, having taken none."""
         seconds, tokens = self.wait(name, cost), self._count(name)
-        self._tokens.pop(name, None)
-        self._tokens[name] = (tokens if seconds else tokens - cost, self._clock())
-        if len(self._tokens) > MAX_NAMES:
-            del self._tokens[next(iter(self._tokens))]
+        self._tokens.put(name, (tokens if seconds else tokens - cost, self._clock()))
         return seconds
 
     def wait(self, name: Hashable, cost: float = 1.0) -> float:
@@ -161,5 +159,5 @@ class RateLimit:
         return max(0.0, cost - self._count(name)) / self._rate
 
     def _count(self, name: Hashable) -> float:
-        tokens, updated = self._tokens.get(name, (self._capacity, self._clock()))
+        tokens, updated = self._tokens.get(name) or (self._capacity, self._clock())
         return min(self._capacity, tokens + (self._clock() - updated) * self._rate)

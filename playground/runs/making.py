@@ -29,9 +29,12 @@ from playground.runs.names import new_id, owner_of
 from playground.runs.orders import next_status
 from playground.runs.queue.workers import Workers
 from playground.runs.run import Run
-from playground.runs.runtime import REAL, Runtime, now
+from playground.runs.runtime import REAL, Loop, Runtime, now
 
 log = logging.getLogger(__name__)
+RETRY_SECONDS = 5.0  # until a run that found no place is retried
+RESUMING_MESSAGES = ("runs.interrupted", "runs.end_not_saved", "runs.earlier_save")  # a hung run waits for a person
+FINAL_REFUSALS = ("runs.unknown", "runs.not_resumable")  # the run was deleted, or its status has changed
 
 
 def new_run(experiment: Experiment, token: str, **values: Any) -> Run:
@@ -87,8 +90,8 @@ def _owner(token: str) -> str:
     return owner_of(token)
 
 
-class Registration:
-    """Saves new runs, makes them visible and starts them: all or none."""
+class Starter:
+    """Saves new runs, makes them visible and starts them: all or none. Resumes runs through the same admission."""
 
     def __init__(self, admission: Admission, store: Store, workers: Workers, housekeeper: Housekeeper) -> None:
         self._admission, self._store, self._workers, self._housekeeper = admission, store, workers, housekeeper
@@ -136,19 +139,6 @@ class Registration:
         self._admission.publish(new, begin)
         self._housekeeper.evict_overdue()
         return new
-
-
-RETRY_SECONDS = 5.0  # until a run that found no place is retried
-
-RESUMING_MESSAGES = ("runs.interrupted", "runs.end_not_saved", "runs.earlier_save")  # a hung run waits for a person
-FINAL_REFUSALS = ("runs.unknown", "runs.not_resumable")  # the run was deleted, or its status has changed
-
-
-class Resuming:
-    """Resumes runs through admission."""
-
-    def __init__(self, admission: Admission, store: Store, workers: Workers, housekeeper: Housekeeper) -> None:
-        self._admission, self._store, self._workers, self._housekeeper = admission, store, workers, housekeeper
 
     def resume(self, run: Run, order: str, in_room: bool, message: Refusal | None = None) -> None:
         """Resumes a run by the order "train" or "step"; it then shows `message`. Raises Refusal."""
@@ -208,16 +198,15 @@ class Resuming:
 
 
 class CutOff:
-    """Resumes interrupted runs. Thread-safe. Its thread lives as long as such runs are left."""
+    """Resumes interrupted runs, in a thread if there are any at the start. Thread-safe."""
 
-    def __init__(self, admission: Admission, resuming: Resuming, wanted_seconds: float, runtime: Runtime = REAL) -> None:
+    def __init__(self, admission: Admission, starter: Starter, wanted_seconds: float, runtime: Runtime = REAL) -> None:
         """A request expires after `wanted_seconds`."""
-        self._admission, self._resuming, self._seconds = admission, resuming, wanted_seconds
+        self._admission, self._starter, self._seconds = admission, starter, wanted_seconds
         self._runs = {run.id: run for run in admission.all() if _may_resume(run)}
         self._requests: dict[str, tuple[float, bool]] = {}  # run id -> (deadline, whether in a room); FIFO
-        self._lock, self._wake_event, self._closing = threading.Lock(), threading.Event(), False
-        self._clock = runtime.monotonic
-        self._thread = runtime.spawn(self._work, "cut-off") if self._runs else None
+        self._lock, self._clock = threading.Lock(), runtime.monotonic
+        self._loop = Loop(self.try_again, "cut-off", RETRY_SECONDS, runtime) if self._runs else None
 
     def request(self, id: str, in_room: bool = False) -> None:
         """Requests that this run resumes. Returns at once."""
@@ -226,7 +215,7 @@ class CutOff:
                 is_new = id not in self._requests
                 self._requests[id] = self._clock() + self._seconds, in_room or self._requests.get(id, (0.0, False))[1]
             if is_new:
-                self._wake_event.set()
+                self._loop.wake()
 
     def request_for_visitor(self, token: str) -> None:
         """Requests the runs of a visitor seen for the first time since the server started."""
@@ -244,21 +233,13 @@ class CutOff:
 
     def close(self) -> None:
         """Stops and joins the thread."""
-        self._closing = True
-        self._wake_event.set()
-        if self._thread and self._thread is not threading.current_thread():
-            self._thread.join()
-
-    def _work(self) -> None:
-        while self._runs and not self._closing:
-            self._wake_event.wait(RETRY_SECONDS if self._requests else None)
-            self._wake_event.clear()
-            self.try_again()
+        if self._loop:
+            self._loop.close()
 
     def try_again(self) -> None:
         """Resumes the requested runs for which there is a place."""
         for id, (deadline, in_room) in list(self._requests.items()):
-            if not self._closing and (self._clock() > deadline or self._try_resume(self._runs.get(id), in_room)):
+            if not self._loop.closing and (self._clock() > deadline or self._try_resume(self._runs.get(id), in_room)):
                 with self._lock:
                     del self._requests[id]
 
@@ -268,7 +249,7 @@ class CutOff:
             return True
         try:
             if _may_resume(run):  # unless it has been resumed meanwhile
-                self._resuming.resume_automatically(run, in_room)
+                self._starter.resume_automatically(run, in_room)
         except Refusal as refusal:
             if refusal.key not in FINAL_REFUSALS:
                 log.info("run %s (%s) does not go on yet: %s", run.name, run.id, refusal)

@@ -19,7 +19,7 @@ from playground.runs.disk.store import SHIPPED, Store, read_shipped
 from playground.runs.engines.choice import Engines
 from playground.runs.housekeeping import Housekeeper, Share
 from playground.runs.limits import Limits
-from playground.runs.making import CutOff, Registration, Resuming, copy_run, fork_run, new_run
+from playground.runs.making import CutOff, Starter, copy_run, fork_run, new_run
 from playground.runs.names import clean_label, owner_of, owns
 from playground.runs.orders import next_status
 from playground.runs.queue.workers import Workers
@@ -50,14 +50,12 @@ class Runs:
         for name, share in {"corpora": self.corpora, "updates": self.updates}.items():
             self.memory.add(name, *share.caches)
         self._workers = Workers(
-            self.store, self.corpora, self.limits, self.memory, lambda run, message: self._resuming.restore_last_save(run, message),
+            self.store, self.corpora, self.limits, self.memory, lambda run, message: self._starter.restore_last_save(run, message),
             runtime, engines,
         )  # fmt: skip
         self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self.memory, runtime)
-        shared = self._admission, self.store, self._workers, self._housekeeper
-        self._resuming = Resuming(*shared)
-        self._registration = Registration(*shared)
-        self._cut_off = CutOff(self._admission, self._resuming, self.limits.idle_seconds, runtime)
+        self._starter = Starter(self._admission, self.store, self._workers, self._housekeeper)
+        self._cut_off = CutOff(self._admission, self._starter, self.limits.idle_seconds, runtime)
         self._housekeeper.add_task(self._cut_off.request_for_rooms)
         atexit.register(self.close)
 
@@ -78,7 +76,7 @@ class Runs:
         runs, no data for task "own"."""
         credit = credit or (pairs.credit if pairs else "")
         values = {"data": pairs, "credit": credit, "label": clean_label(label), "beside": compared_to, "sentences_shared": sentences_shared}
-        return self._registration.start([new_run(experiment, token, **values)], token)[0]
+        return self._starter.start([new_run(experiment, token, **values)], token)[0]
 
     def create_all(
         self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False, lab: str = ""
@@ -89,14 +87,14 @@ class Runs:
         new = [new_run(experiment, token, label=clean_label(label), secret=secret) for experiment, label in named]
         for run in new[1:]:
             run.beside = new[0].id
-        return self._registration.start(new, token, lab=lab)
+        return self._starter.start(new, token, lab=lab)
 
     def repeat(self, id: str, seeds: Sequence[int], token: str) -> list[Run]:
         """Creates one run for each of other `seeds` with a run's settings and sentences, from step 0: all or none. Allowed for any run
         whose sentences the caller may see. Raises Refusal."""
         source = self.require_reader(id, token)
         values = {"data": source.pairs, "credit": source.credit, "secret": source.secret, "beside": source.id}
-        return self._registration.start([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
+        return self._starter.start([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
 
     def get(self, id: str) -> Run:
         """Returns the run of an id. Raises Refusal when it is unknown, or its folder can't be read."""
@@ -164,11 +162,11 @@ class Runs:
 
     def resume(self, id: str, token: str) -> None:
         """Resumes a run exactly where it was saved. Raises Refusal when it can't."""
-        self._resuming.resume(self._get_owned(id, token), "train", self.rules.in_room(token))
+        self._starter.resume(self._get_owned(id, token), "train", self.rules.in_room(token))
 
     def step_once(self, id: str, token: str) -> None:
         """Trains one step, then pauses the run."""
-        self._resuming.resume(self._get_owned(id, token), "step", self.rules.in_room(token))
+        self._starter.resume(self._get_owned(id, token), "step", self.rules.in_room(token))
 
     def delete(self, id: str, token: str) -> None:
         """Deletes the run and all its files."""
@@ -211,13 +209,13 @@ class Runs:
         """Creates a run that continues from the saved parameters nearest to `step` (see run.parent and making.py). Allowed for any run
         whose sentences the caller may see. Raises Refusal when none are saved yet."""
         run, contents = self._read_saved_now(id, token, lambda folder: fork_run(folder, step, token))
-        return self._registration.start([run], token, contents)[0]
+        return self._starter.start([run], token, contents)[0]
 
     def copy(self, id: str, token: str) -> Run:
         """Copies the run as it is now for the caller, see making.py. Allowed for any run whose sentences the caller may see. Raises Refusal
         when nothing is saved yet."""
         run, contents = self._read_saved_now(id, token, lambda folder: copy_run(folder, token))
-        return self._registration.add_copy(run, token, contents)
+        return self._starter.add_copy(run, token, contents)
 
     def mark_seen(self, id: str, token: str = "") -> None:
         """Records a view of this run, by the token's holder if known. A run that was cut off resumes."""
@@ -247,7 +245,7 @@ class Runs:
         "full"."""
         saved_runs = self.list_unshipped()
         counts = {"kept": len(saved_runs), "unfinished": sum(run.unfinished for run in saved_runs)}
-        return self._workers.count() | counts | {"housekeeper": int(self._housekeeper.alive), "full": int(self._housekeeper.is_full)}
+        return self._workers.count() | counts | {"housekeeper": int(self._housekeeper.loop.alive), "full": int(self._housekeeper.is_full)}
 
     def add_task(self, task: Callable[[], object]) -> None:
         """Adds a task to the housekeeping thread, run every few seconds and at the end."""
@@ -274,7 +272,7 @@ class Runs:
         """Returns `use(folder)` of a run whose sentences the caller may see, saved as it is now; the folder is locked meanwhile."""
         run = self.require_reader(id, token)
         self._workers.save(run)
-        self._resuming.retry_save(run)
+        self._starter.retry_save(run)
         return self.last_save(run, use)
 
     def last_save(self, run: Run, use: Callable[[Folder], Any]) -> Any:

@@ -38,10 +38,10 @@ def route(runs: Runs) -> GuardedRoute:
                 raise refusal
             command = Command.parse(await read_message(request), token_of(request.headers), chosen)
         except Refusal as refusal:
-            return respond({"error": refusal.say(chosen), "key": refusal.key})
+            return respond(refusal, chosen)
         except ClientDisconnect:
             return Response(status_code=400)
-        return respond(await run_in_threadpool(answer_call, chosen, lambda: act(runs, command)))
+        return respond(await run_in_threadpool(answer_call, chosen, lambda: act(runs, command)), chosen)
 
     return GuardedRoute(f"{PREFIX}/command", endpoint, VISITOR, "POST")  # each action declares its own, too
 
@@ -87,13 +87,9 @@ def same_origin(headers: Headers) -> bool:
 
 
 async def read_message(request: Request) -> Any:
-    """Reads a request's JSON. Raises Refusal for invalid JSON."""
-    return _parse_json(await request.body())
-
-
-def _parse_json(body: bytes) -> Any:
-    """Parses JSON. NaN and infinity pass, since knobs check their numbers; lone surrogates, which can't be encoded, don't. Raises Refusal.
-    """
+    """Reads a request's JSON. NaN and infinity pass, since knobs check their numbers; lone surrogates, which can't be encoded, don't.
+    Raises Refusal for invalid JSON."""
+    body = await request.body()
     try:
         parsed = json.loads(body)
         json.dumps(parsed, ensure_ascii=False).encode()
@@ -102,6 +98,7 @@ def _parse_json(body: bytes) -> Any:
     return parsed
 
 
-def respond(answer: dict[str, Any]) -> Response:
-    """Returns an answer as JSON, with the status of its refusal."""
+def respond(answer: dict[str, Any] | Refusal, chosen: str) -> Response:
+    """Returns an answer, or a refusal in this language, as JSON with its status."""
+    answer = {"error": answer.say(chosen), "key": answer.key} if isinstance(answer, Refusal) else answer
     return JSONResponse(answer, STATUSES.get(answer.get("key", ""), 200), {"Cache-Control": "no-store"})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from playground.config import EOS, UNK, Refusal
-from playground.runs.disk.store import read_kept
+from playground.runs.disk.store import open_kept_folders
 from playground.runs.history import History, Probe, decimate, tokens_correct
 from playground.runs.registry import Runs
 from playground.runs.run import Run
@@ -260,11 +260,11 @@ def test_kept_runs_are_read_beside_the_server_that_trains_them(world):
     (runs.store.root / ("b" * 22)).mkdir()
     (runs.store.root / f"{first.id}.new").mkdir()  # as in the middle of a save
     before = sorted((path, path.stat().st_mtime_ns) for path in runs.store.root.rglob("*"))
-    table = Runs.table(read_kept(runs.store.folder)).set_index("name")
+    table = Runs.table(saved.run for saved in open_kept_folders(runs.store.folder)).set_index("name")
     assert set(table.index) == {first.name, second.name}
     assert table.loc[first.name, ["label", "status", "step"]].tolist() == ["short", "done", 10]
     assert before == sorted((path, path.stat().st_mtime_ns) for path in runs.store.root.rglob("*"))
-    assert list(read_kept(runs.store.folder / "nowhere")) == []
+    assert list(open_kept_folders(runs.store.folder / "nowhere")) == []
 
 
 # letters are tokens, "." is the end, "?" is <unk>; in the marks "+" is right, "-" is wrong

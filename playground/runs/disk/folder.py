@@ -43,7 +43,9 @@ CARD_FIELDS = (
     "name", "owner", "label", "secret", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live",
     "checkpoint_step", "first_step", "beside", "sentences_shared", "visited", "longest_target",
 )  # fmt: skip
+ADDED_FIELDS = ("precision", "secret", "first_step", "beside", "sentences_shared", "visited", "longest_target")  # older runs have none
 
+TYPES = {"str": (str,), "bool": (bool,), "int": (int,), "int | None": (int, type(None)), "float": (int, float)}  # of a field in JSON
 _PAIRS: WeakValueDictionary[str, Pairs] = WeakValueDictionary()  # digest -> uploaded pairs in use, shared by all runs
 
 
@@ -129,9 +131,7 @@ class Folder:
         return files.read_bytes(self.path / called, most, name)
 
     def _run(self, id: str | None) -> Run:
-        missing = {"precision": "float32", "secret": False, "first_step": 0, "beside": "", "sentences_shared": False}
-        missing |= {"visited": False, "longest_target": 0}
-        card = missing | self.card  # defaults for older runs
+        card = {name: Run.__dataclass_fields__[name].default for name in ADDED_FIELDS} | self.card
         if card["format"] != FORMAT or card["status"] not in STATUSES or not re.fullmatch(r"[0-9a-f]{64}|", card["owner"]):
             raise ValueError
         values = {name: _plain(card[name], name) for name in CARD_FIELDS if name != "live"}
@@ -246,12 +246,7 @@ def _entries(raw: Any) -> dict[str, dict[str, Any]]:
 
 def _plain(value: Any, name: str) -> Any:
     """Validates the type of a value of run.json. Raises ValueError."""
-    kinds = {
-        "created": (int, float), "seconds": (int, float), "threads": (int,), "step": (int,), "checkpoint_step": (int, type(None)),
-        "secret": (bool,), "sentences_shared": (bool,), "visited": (bool,), "first_step": (int,), "longest_target": (int,),
-    }  # fmt: skip
-    types = kinds.get(name, (str,))
-    if type(value) not in types or (isinstance(value, str) and len(value) > 2000):
+    if type(value) not in TYPES[Run.__dataclass_fields__[name].type] or (isinstance(value, str) and len(value) > 2000):
         raise ValueError(name)
     if isinstance(value, (int, float)) and not 0 <= value < 1e12:
         raise ValueError(name)

@@ -22,6 +22,7 @@ from playground.runs.engines.trainer import InProcess, Lost, ReadSave, Trainer, 
 from playground.runs.history import STEPS, Columns
 from playground.runs.limits import Limits
 from playground.runs.queue.parallel import ParallelMap
+from playground.runs.queue.scheduler import Job
 from playground.runs.recording import PROGRESS_PERIOD_S
 from playground.runs.replay import Parameters
 from playground.runs.run import Run
@@ -136,14 +137,6 @@ CLUSTER = "playground.ray.cluster"  # connects to a cluster; imported only where
 LEAK_FACTOR, LEAK_BYTES = 2.0, 400_000_000
 
 
-class Placement(Protocol):
-    """The placement of a run at work: where it trains, and how many bytes it takes there."""
-
-    lane: Hashable | None
-    node: Hashable | None
-    bytes: int
-
-
 def connect(limits: Limits, on_grow: Callable[[int], object], runtime: Runtime) -> Cluster | None:
     """Connects to the cluster that `limits` name, if any."""
     return import_module(CLUSTER).connect(limits, on_grow, runtime) if limits.cluster else None
@@ -192,7 +185,7 @@ class Engines:
         """Returns the bytes for all runs on a machine of the cluster."""
         return self.cluster.capacity(node) if self.cluster else float("inf")
 
-    def trainer(self, run: Run, bytes: int, other_runs: Iterable[Placement]) -> Trainer:
+    def trainer(self, run: Run, bytes: int, other_runs: Iterable[Job]) -> Trainer:
         """Returns the trainer of a run that takes `bytes`, given the `other_runs` at work."""
         other_runs = list(other_runs)
         if cluster_links := self._cluster_links(run):
@@ -201,7 +194,7 @@ class Engines:
             return InProcess(run, self._corpora, self._limits.replay_bytes)
         return Remote(run, self._least_loaded(self.ready, other_runs), self._limits.replay_bytes)
 
-    def find_better_trainer(self, run: Run, bytes: int, lane: Hashable | None, other_runs: Iterable[Placement]) -> Trainer | None:
+    def find_better_trainer(self, run: Run, bytes: int, lane: Hashable | None, other_runs: Iterable[Job]) -> Trainer | None:
         """Returns a better trainer, or None: a process with at least two runs fewer; any if the present one has died, or once one farther
         from the page (a child process, a cluster) has become available."""
         cluster_links = self._cluster_links(run)
@@ -213,7 +206,7 @@ class Engines:
             return Remote(run, quietest, self._limits.replay_bytes) if run_counts[lane] > run_counts[quietest] else None
         return self.trainer(run, bytes, other_runs) if links or (lane and not lane.up) else None
 
-    def end_leaking_process(self, at_work: Iterable[Placement]) -> None:
+    def end_leaking_process(self, at_work: Iterable[Job]) -> None:
         """Kills the child process that holds most, if it leaks. Its runs resume from their last saves in another."""
         expected = Counter()
         for other in at_work:
@@ -243,7 +236,7 @@ class Engines:
         fits = run is None or run.device == "cpu" or (self.cluster and self.cluster.gpus)
         return self.cluster.ready if self.cluster and fits else []
 
-    def _least_loaded(self, links: Sequence[Link], other_runs: Sequence[Placement], bytes: int = 0) -> Link:
+    def _least_loaded(self, links: Sequence[Link], other_runs: Sequence[Job], bytes: int = 0) -> Link:
         """Returns the process with the fewest runs on a machine with enough memory; among equals, on the machine with the fewest."""
         lanes, nodes, used_bytes = Counter(other.lane for other in other_runs), Counter(other.node for other in other_runs), Counter()
         for other in other_runs:
