@@ -12,7 +12,7 @@ from unittest.mock import MagicMock, patch
 
 from benchmarks.server import Server
 from benchmarks.tables import markdown
-from playground.ui.actions import ACTIONS
+from playground.ui.command import ACTIONS
 from playground.ui.endpoints.answers import ENDPOINTS
 from playground.ui.rights import Right, Table
 from playground.ui.room_actions import RoomActions
@@ -58,7 +58,7 @@ def who_may(right: Right) -> tuple[str, ...]:
     """Of PEOPLE, where the owner's sentences are open to nobody else."""
     return {
         Right.VISITOR: PEOPLE[1:], Right.READER: ("owner",), Right.OWNER: ("owner",), Right.MEMBER: ("student", "teacher"),
-        Right.TEACHER: ("teacher",), Right.OFF: (), Right.OPERATOR: (),
+        Right.TEACHER: ("teacher",), Right.OFF: (),
     }.get(right, PEOPLE)  # fmt: skip
 
 

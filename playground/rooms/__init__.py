@@ -3,7 +3,7 @@ this order:
 
 room (the stored object) · activities (what a class does together) · question (the class's guess) · experiment (arms dealt to members) ·
 progress (in the course) · answers (to the questions that end its lessons) · class_settings (what a teacher sets: restrictions, the current
-task, limits on runs) · store (all rooms, in memory and on the disk, and the open pages) · registry (all of them: `Rooms`) · rules (what
-rooms allow a new run).
+task, limits on runs) · store (all rooms, in memory and on the disk, and the open pages) · registry (all of them: `Rooms`, and what
+they allow a new run).
 """
 

@@ -20,8 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from playground.config import Refusal
 from playground.logs import event
 from playground.ui.endpoints.answers import ENDPOINTS, explain_mismatch
-from playground.ui.gate import respond_refusal
-from playground.ui.rights import OFF, Listener
+from playground.ui.rights import OFF, Listener, respond_refusal
 
 log = logging.getLogger(__name__)
 CALL = re.compile(r"/gradio_api/(run|call/v2|call|queue/join)(?:/([^/]+))?")

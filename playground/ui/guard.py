@@ -33,9 +33,8 @@ from playground.runs.disk import files
 from playground.runs.limits import Limits, RateLimit
 from playground.runs.registry import Runs
 from playground.ui.command import token_of
-from playground.ui.gate import RETRY_AFTER_S, respond_refusal
 from playground.ui.network import address_of
-from playground.ui.rights import UPLOAD, Access, Table
+from playground.ui.rights import RETRY_AFTER_S, UPLOAD, Access, Table, respond_refusal
 from playground.ui.turns import Tally, Turns
 
 log = logging.getLogger(__name__)

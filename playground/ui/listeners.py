@@ -18,9 +18,9 @@ from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refus
 from playground.features.shared import uploading
 from playground.runs.forecast import fitting_steps
 from playground.runs.registry import Runs
-from playground.ui.actions import answer_call
 from playground.ui.assets import MAIN, asset_path
 from playground.ui.boot import read_link
+from playground.ui.command import answer_call
 from playground.ui.controls import describe_cost as outlook_of, draw_schedule, preset_update, translate
 from playground.ui.endpoints import to_gradio_error
 from playground.ui.network import address_of

@@ -37,9 +37,8 @@ from playground.runs.limits import RateLimit
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
-from playground.ui.gate import respond_not_found
 from playground.ui.network import address_of
-from playground.ui.rights import PUBLIC, GuardedRoute
+from playground.ui.rights import PUBLIC, GuardedRoute, respond_not_found
 from playground.words import ENGLISH, say
 
 log = logging.getLogger(__name__)

@@ -34,9 +34,8 @@ from playground.ui.assets import CORE, PREFIX, asset_version, choose_coding, rea
 from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
 from playground.ui.downloads import attention_file, snippets, takeaway
-from playground.ui.gate import respond_not_found
 from playground.ui.network import address_of, describe_lan, is_loopback
-from playground.ui.rights import FILE, LINK, PUBLIC, READER, GuardedRoute, Right
+from playground.ui.rights import FILE, LINK, PUBLIC, READER, GuardedRoute, Right, respond_not_found
 from playground.ui.turns import Pace
 
 HEARTBEAT_S = 15.0  # seconds between keep-alive comments on a quiet stream

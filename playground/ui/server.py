@@ -41,8 +41,7 @@ from playground.config import Refusal
 from playground.features.map.panel import PLANS
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.uploading import UPLOADS
-from playground.rooms.registry import Rooms
-from playground.rooms.rules import RoomRules
+from playground.rooms.registry import RoomRules, Rooms
 from playground.runs.cache import freeze_objects
 from playground.runs.registry import Runs
 from playground.ui import document, operator, rooms as rooms_routes
@@ -50,11 +49,10 @@ from playground.ui.calls import Calls
 from playground.ui.delivery import Rewriter, build_middleware
 from playground.ui.document import FirstScreen, head, preloads
 from playground.ui.endpoints import MENU_ENTRY, add_endpoints, describe_api
-from playground.ui.gate import Gate, exception_handlers
 from playground.ui.guard import Bodies, Guard, store_uploads, uploads_folder
 from playground.ui.network import PORT, choose_port, server_name
 from playground.ui.page import build_page, theme
-from playground.ui.rights import API, GuardedRoute, Listeners, Table
+from playground.ui.rights import API, Gate, GuardedRoute, Listeners, Table, exception_handlers
 from playground.ui.routes import routes
 from playground.ui.turns import MAX_WAITING, Tally, Turns
 from playground.words import ENGLISH, say

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 import gradio as gr
 
 from playground.config import Refusal
-from playground.ui.gate import RETRY_AFTER_S
 from playground.ui.network import address_of
+from playground.ui.rights import RETRY_AFTER_S
 
 MAX_WAITING = 200  # calls that wait for a turn or for a listener
 UNREAD_S = 300.0  # seconds until a result without a listener is dropped

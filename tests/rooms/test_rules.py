@@ -10,7 +10,7 @@ import pytest
 from playground.config import PARTS, Experiment
 from playground.rooms import class_settings, experiment
 from playground.rooms.class_settings import USUAL, RunLimits
-from playground.rooms.rules import RoomRules, Tally
+from playground.rooms.registry import RoomRules, Tally
 from playground.runs.limits import Limits
 from playground.ui.boot import LISTS
 from tests.rooms.group import ANNA, BEN, TEACHER, Group, refused

@@ -8,8 +8,8 @@ import pytest
 
 from playground.config import KNOBS, LIVE_KNOBS, Refusal, default, limits
 from playground.runs.names import owner_of
-from playground.ui.actions import Command, act, answer_call
 from playground.ui.assets import PREFIX
+from playground.ui.command import Command, act, answer_call
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import at_step
 from tests.ui.looking import TINY

@@ -25,7 +25,7 @@ from playground.rooms.class_settings import USUAL
 from playground.runs.history import Columns
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui.actions import Command, act
+from playground.ui.command import Command, act
 from playground.ui.endpoints.arguments import Argument, check_owner, pick_arguments
 from playground.ui.network import run_link
 from playground.ui.rights import LINK, PUBLIC, READER, VISITOR, Right
