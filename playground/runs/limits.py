@@ -62,7 +62,7 @@ class Limits:
     connections: int = 800
     connections_address: int = 400  # a browser has six at most: sixty students at one address fit
     head_seconds: float = 10.0  # timeout of a request's headers
-    request_seconds: float = 20.0  # timeout of a whole request; longer for a long one, see ui/connections.py
+    request_seconds: float = 20.0  # timeout of a whole request; longer for a long one, see ui/network.py
     unread_seconds: float = 30.0  # timeout of a client that doesn't read its response
 
     @classmethod

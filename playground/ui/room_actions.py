@@ -20,7 +20,7 @@ from playground.lessons.checks.posed import MAX_OPTIONS
 from playground.lessons.controlled import SMALL, ControlledExperiment
 from playground.lessons.course import COURSE
 from playground.lessons.labs import get
-from playground.rooms import activities, answers, experiment, progress, question
+from playground.rooms import activities, answers, experiment, question
 from playground.rooms.registry import Rooms
 from playground.rooms.room import Room, clean_code, require, require_teacher, ticket_of
 from playground.runs.registry import Runs
@@ -133,7 +133,7 @@ class RoomActions:
     def report_progress(self, call: ActionRequest) -> None:
         """Reports the caller's completed steps by lesson."""
         ticked, steps = call.value("done", dict), {name: len(lesson.steps) for name, lesson in COURSE.items()}
-        self._put(call, progress.NAME, lambda room, number: progress.record(room, number, ticked, steps))
+        self._put(call, answers.PROGRESS, lambda room, number: answers.record_progress(room, number, ticked, steps))
 
     def report_answer(self, call: ActionRequest) -> None:
         """Reports the caller's answer to a check question."""

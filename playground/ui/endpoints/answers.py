@@ -21,7 +21,7 @@ from playground.features.translate import query as translating
 from playground.lessons import labs
 from playground.lessons.controlled import ControlledExperiment, is_complete
 from playground.lessons.lab import Lab, Outcome
-from playground.rooms.class_settings import USUAL
+from playground.rooms.room import USUAL
 from playground.runs.history import Columns
 from playground.runs.registry import Runs
 from playground.runs.run import Run
