@@ -41,7 +41,7 @@ def history(options: argparse.Namespace) -> int:
     from playground.export.exported_run import find
 
     run_history = find(options.run).history
-    _tell_table(run_history.validation_frame() if options.validations else run_history.frame(), options.csv)
+    _tell_table((run_history.validations if options.validations else run_history.steps).frame(), options.csv)
     return 0
 
 

@@ -6,4 +6,3 @@ together) · question (the class's guess) · experiment (arms dealt to members) 
 in the course) · store (all rooms, in memory and on the disk, and the open pages) · registry (all of them: `Rooms`, and what they allow a
 new run).
 """
-

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from playground.config import Refusal
 from playground.rooms.question import LEAST
 from playground.rooms.room import TEACHER, Room, require
 
@@ -113,11 +112,9 @@ def remove_member(activity: Activity, number: int) -> dict[str, Any]:
 def record_progress(room: Room, number: int, done: Mapping[str, Any], steps: Mapping[str, int]) -> dict[str, Any]:
     """Returns the activity with this member's report in place of the previous one; `steps`: the number of steps of each lesson. Raises
     Refusal for the teacher, an unknown lesson and more steps than it has."""
-    if number == TEACHER:
-        raise Refusal("rooms.teacher_reports")
+    require(number != TEACHER, "rooms.teacher_reports")
     for lesson, count in done.items():
-        if type(count) is not int or not 0 < count <= steps.get(lesson, 0):
-            raise Refusal("rooms.bad_progress")
+        require(type(count) is int and 0 < count <= steps.get(lesson, 0), "rooms.bad_progress")
     before = room.activities.get(PROGRESS, {"done": {}})["done"]
     return {"kind": PROGRESS, "done": {**before, str(number): dict(done)}}
 

@@ -86,8 +86,7 @@ def require(condition: object, key: str, **values: object) -> None:
 
 def require_teacher(number: int) -> None:
     """Raises Refusal for a member's number."""
-    if number != TEACHER:
-        raise Refusal("rooms.not_teacher")
+    require(number == TEACHER, "rooms.not_teacher")
 
 
 def ticket_of(code: str, token: str) -> str:
@@ -140,11 +139,9 @@ def _build(kind: type, values: Any) -> Any:
 
 def check_fixed(wanted: Any, lists: Lists) -> dict[str, Any]:
     """Validates requested restrictions; parts that restrict nothing are left out. Raises Refusal for invalid ones."""
-    if not isinstance(wanted, dict) or not wanted.keys() <= {"settings", "tasks", "labs", "controls"}:
-        raise Refusal("page.not_a_command")
+    require(isinstance(wanted, dict) and wanted.keys() <= {"settings", "tasks", "labs", "controls"}, "page.not_a_command")
     settings, controls = wanted.get("settings", {}), _names(wanted, "controls", GROUPS)
-    if not isinstance(settings, dict):
-        raise Refusal("page.not_a_command")
+    require(isinstance(settings, dict) and set(controls) <= set(GROUPS), "page.not_a_command")
     parts = {
         "settings": {name: check(name, value) for name, value in settings.items()},
         "tasks": [check("task", task) for task in _names(wanted, "tasks")],
@@ -152,12 +149,8 @@ def check_fixed(wanted: Any, lists: Lists) -> dict[str, Any]:
     }
     for lab in parts["labs"]:
         check_field("lab", lab, lists)
-    for group in controls:
-        if group not in GROUPS:
-            raise Refusal("page.not_a_command")
     task = parts["settings"].get("task")
-    if task and parts["tasks"] and task not in parts["tasks"]:
-        raise Refusal("rooms.task_not_open", task=task)
+    require(not task or not parts["tasks"] or task in parts["tasks"], "rooms.task_not_open", task=task)
     return {name: part for name, part in parts.items() if part} | ({} if set(controls) == set(GROUPS) else {"controls": controls})
 
 
@@ -184,35 +177,30 @@ def require_setting(fixed: Fixed, name: str, value: Any, code: str) -> None:
 
 def require_lab(fixed: Fixed, lab: str, code: str) -> None:
     """Raises Refusal for a lab that is not open in the room `code`."""
-    if lab not in fixed.get("labs", (lab,)):
-        raise Refusal("rooms.lab_not_today", code=code)
+    require(lab in fixed.get("labs", (lab,)), "rooms.lab_not_today", code=code)
 
 
 def require_open(fixed: Fixed, to: Mapping[str, str]) -> None:
     """Raises Refusal when the class is sent to a lab or a task that is not open to it."""
-    if "lab" in to and to["lab"] not in fixed.get("labs", (to["lab"],)):
-        raise Refusal("rooms.lab_not_open")
-    if "task" in to:
-        fixed_task = fixed.get("settings", {}).get("task", to["task"])
-        if to["task"] != fixed_task or to["task"] not in fixed.get("tasks", (to["task"],)):
-            raise Refusal("rooms.task_not_open", task=to["task"])
+    if (lab := to.get("lab")) is not None:
+        require(lab in fixed.get("labs", (lab,)), "rooms.lab_not_open")
+    if (task := to.get("task")) is not None:
+        is_open = fixed.get("settings", {}).get("task", task) == task and task in fixed.get("tasks", (task,))
+        require(is_open, "rooms.task_not_open", task=task)
 
 
 def _names(wanted: Mapping[str, Any], part: str, default: tuple[str, ...] = ()) -> list[str]:
     """Returns a part that must be a list of names, without duplicates."""
     names = wanted.get(part, list(default))
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise Refusal("page.not_a_command")
+    require(isinstance(names, list) and all(isinstance(name, str) for name in names), "page.not_a_command")
     return list(dict.fromkeys(names))
 
 
 def make_assignment(text: str, to: Mapping[str, str], lists: Lists) -> dict[str, Any]:
     """Returns a new task, done by no member; {} without text and place. Raises Refusal for an unknown place."""
-    if len(to) > 1 or not set(to) <= set(PLACES) or to.get("task") == "own":
-        raise Refusal("rooms.no_place")
+    require(len(to) <= 1 and set(to) <= set(PLACES) and to.get("task") != "own", "rooms.no_place")
     for name, value in to.items():
-        if not isinstance(value, str):
-            raise Refusal("rooms.no_place")
+        require(isinstance(value, str), "rooms.no_place")
         check(name, value) if name == "task" else check_field(name, value, lists)
     line = clean_line(text, TEXT)
     return {"text": line, "to": dict(to), "done": []} if line or to else {}
@@ -220,8 +208,7 @@ def make_assignment(text: str, to: Mapping[str, str], lists: Lists) -> dict[str,
 
 def mark_done(assignment: Assignment, number: int, done: bool) -> dict[str, Any]:
     """Returns the task with this member marked as done or not done. Raises Refusal: there is no task, or the number is the teacher's."""
-    if not assignment or number == TEACHER:
-        raise Refusal("rooms.nothing_to_do")
+    require(assignment and number != TEACHER, "rooms.nothing_to_do")
     numbers = [other for other in assignment["done"] if other != number]
     return {**assignment, "done": sorted([*numbers, number]) if done else numbers}
 
@@ -248,11 +235,9 @@ class RunLimits:
 
     def check_limits(self, wanted: Any) -> dict[str, int]:
         """Validates the limits a teacher asks for. Raises Refusal for one above the server's own."""
-        if not isinstance(wanted, dict) or not wanted.keys() <= USUAL.keys():
-            raise Refusal("page.not_a_command")
+        require(isinstance(wanted, dict) and wanted.keys() <= USUAL.keys(), "page.not_a_command")
         for name, value in wanted.items():
-            if type(value) is not int or not 1 <= value <= self.most[name]:
-                raise Refusal("rooms.bad_limit", most=self.most[name])
+            require(type(value) is int and 1 <= value <= self.most[name], "rooms.bad_limit", most=self.most[name])
         return dict(wanted)
 
     def limits_of(self, room: Room) -> dict[str, int]:

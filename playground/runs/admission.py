@@ -82,10 +82,6 @@ class Admission:
         """Returns a snapshot of the runs."""
         return list(self.runs.values())
 
-    def is_shared(self, run: Run) -> bool:
-        """Returns whether visitors besides its owner depend on the run, such as a class."""
-        return self.rules.shared(run)
-
     def reserve(self, new: Sequence[Run], in_room: bool) -> list[Run]:
         """Assigns places and names to new runs, all or none. Returns the runs stopped to make room. Raises Refusal."""
         with self.lock:
@@ -136,7 +132,7 @@ class Admission:
             raise Refusal("runs.too_many_near", most=most, minutes=self._limits.idle_minutes)
         lacking = max(0, len(unfinished) + count - self._limits.runs_unfinished)
         candidates = [run for run in unfinished if run.status == "paused" and not run.watched] if lacking else []
-        paused_runs = [run for run in candidates if not self.is_shared(run)]
+        paused_runs = [run for run in candidates if not self.rules.shared(run)]
         if len(paused_runs) < lacking:
             raise Refusal("runs.too_many", most=self._limits.runs_unfinished, minutes=self._limits.idle_minutes)
         stopped_runs = sorted(paused_runs, key=lambda run: run.seen_at)[:lacking]

@@ -24,7 +24,7 @@ from playground.config import EOS, UNK
 from playground.data.tokenizers import Tokenizer
 
 STEPS = ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second")
-VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs", "all_pairs")
+VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs", "all_pairs")  # `pairs` of `all_pairs` sentences are scored
 COUNTS = ("step", "pairs", "all_pairs")  # columns of whole numbers
 MAX_ROWS = int(KNOBS["steps"].metadata["knob"].high)
 MAX_DIAGNOSTICS, MAX_NUMBERS = 256, 1024  # rows of diagnostics, and numbers in a row: a model of 6 + 6 layers and 8 heads has about 350
@@ -96,15 +96,6 @@ class History:
         self.events: list[tuple[int, str, Any]] = []
         self.probes: tuple[Probe, ...] = ()
 
-    def frame(self) -> DataFrame:
-        """Returns the training steps, a row each: step, loss, learning_rate, grad_norm, tokens_per_second."""
-        return self.steps.frame()
-
-    def validation_frame(self) -> DataFrame:
-        """Returns the validations, a row each: step, loss, token_accuracy, exact_match, pairs (validation sentences scored) and all_pairs
-        (their total)."""
-        return self.validations.frame()
-
     def add_diagnostics(self, step: int, numbers: Mapping[str, float]) -> None:
         """Appends a row of training/diagnostics.py. When the set of numbers changes, the earlier rows are dropped."""
         names = ("step", *numbers)
@@ -123,7 +114,7 @@ class History:
     def to_json(self) -> dict[str, Any]:
         """Returns everything as plain lists; non-finite numbers become null, since JSON can't express them."""
         tables = {"steps": self.steps, "validations": self.validations} | ({"diagnostics": self.diagnostics} if self.diagnostics else {})
-        data: dict[str, Any] = {t: {n: _plain(c) for n, c in table.rows().items()} for t, table in tables.items()}
+        data: dict[str, Any] = {t: {n: [value if math.isfinite(value) else None for value in column] for n, column in table.rows().items()} for t, table in tables.items()}
         return data | {"events": [list(event) for event in self.events], "probes": [asdict(probe) for probe in self.probes]}
 
     @classmethod
@@ -188,10 +179,6 @@ def decimate(columns: dict[str, list[float]], most: int) -> dict[str, list[float
     for start, stretch in zip(starts, stretches, strict=True):
         keep |= {int(start + stretch.argmin()), int(start + stretch.argmax())}
     return {name: [column[i] for i in sorted(keep)] for name, column in columns.items()}
-
-
-def _plain(column: list[float]) -> list[float | None]:
-    return [value if math.isfinite(value) else None for value in column]
 
 
 def get_pieces(tokenizer: Tokenizer, ids: Iterable[int]) -> tuple[str, ...]:

@@ -162,7 +162,9 @@ class Housekeeper:
         self, admission: Admission, workers: Workers, store: Store, limits: Limits, memory: Memory, runtime: Runtime = REAL
     ) -> None:
         self._admission, self._workers, self._store, self._limits = admission, workers, store, limits
-        self.retention = Retention(limits, store.disk_size, admission.is_shared, runtime.date, lambda: store.other_bytes)
+        self.retention = Retention(
+            limits, store.disk_size, lambda run: admission.rules.shared(run), runtime.date, lambda: store.other_bytes
+        )
         self._memory, self._loaded = memory, LoadedRuns(admission, store)
         memory.add("runs", self._loaded)
         self._working_ids: set[str] = set()  # runs at work in the last round

@@ -122,10 +122,7 @@ class Runs:
 
     def share_sentences(self, id: str, token: str, shared: bool) -> None:
         """Makes uploaded sentences readable with the run's link, or private again."""
-        run = self._get_owned(id, token)
-        run.sentences_shared = shared
-        run.touch()
-        self._save_fields(run, "sentences_shared")
+        self._set_field(self._get_owned(id, token), "sentences_shared", shared)
 
     def owns(self, id: str, token: str) -> bool:
         return owns(self.get(id).owner, token)
@@ -179,17 +176,12 @@ class Runs:
 
     def rename(self, id: str, token: str, label: str) -> None:
         """Changes the label: text, at most LABEL characters."""
-        run = self._get_owned(id, token)
-        run.label = clean_label(label)
-        run.touch()
-        self._save_fields(run, "label")
+        self._set_field(self._get_owned(id, token), "label", clean_label(label))
 
     def hand_over(self, token: str, to: str) -> None:
         """Transfers the caller's runs to the holder of the token `to`."""
         for run in self.list_owned(token):
-            run.owner = owner_of(to)
-            run.touch()
-            self._save_fields(run, "owner")
+            self._set_field(run, "owner", owner_of(to))
 
     def set_live(self, id: str, token: str, knob: str, value: Any) -> None:
         """Changes a live knob from the next step on. Raises Refusal for any other knob, a value outside its range, or an ended run."""
@@ -284,6 +276,11 @@ class Runs:
         run = self.require_owner(id, token)
         run.mark_seen()
         return run
+
+    def _set_field(self, run: Run, name: str, value: Any) -> None:
+        setattr(run, name, value)
+        run.touch()
+        self._save_fields(run, name)
 
     def _save_fields(self, run: Run, *names: str) -> None:
         """Saves changed fields of a run. Raises Refusal when the disk refuses; the change lasts as long as the server."""

@@ -106,12 +106,11 @@ class Updates:
     def get(self, run: Run, since: int) -> tuple[bytes, int]:
         """Returns (the increment from version `since`, the version that it leads to)."""
         version = run.version
-        return self._increments.get_or_make((run.id, version, since), lambda: _encode(build_increment(run, since, version))), version
 
+        def encode() -> bytes:  # as ASCII, so that typed text can't break the encoding
+            return json.dumps(build_increment(run, since, version), allow_nan=False, separators=(",", ":")).encode("ascii")
 
-def _encode(fields: dict[str, Any]) -> bytes:
-    """Encodes as ASCII, so that typed text can't break the encoding."""
-    return json.dumps(fields, allow_nan=False, separators=(",", ":")).encode("ascii")
+        return self._increments.get_or_make((run.id, version, since), encode), version
 
 
 def build_increment(run: Run, since: int, version: int) -> dict[str, Any]:
@@ -131,7 +130,7 @@ def build_increment(run: Run, since: int, version: int) -> dict[str, Any]:
     except Refusal as refusal:  # damaged on the disk: only the error is sent
         message, history, now, previous = refusal, History(), Mark(0, 0, 0, (), ()), None
     stop = min(run.marks.get(version, now).rows, now.rows)  # no mark exists while the history is on the disk, where it doesn't grow
-    start = min(previous.rows if previous else 0, stop)
+    start, snapshot = min(previous.rows if previous else 0, stop), run.parts.get("snapshot")  # that of a resting run is not loaded for this
     plain = ("id", "name", "status", "step", "steps", "place", "checkpoint_step", "resumable", "threads", "device", "where")
     grown = {
         "validations": lambda: _rounded(decimate(history.validations.rows(), ROWS // 2)),
@@ -148,14 +147,8 @@ def build_increment(run: Run, since: int, version: int) -> dict[str, Any]:
         "eta": run.eta and [round(seconds, 2) for seconds in run.eta],
         "seconds": round(run.seconds, 2),
         "live": run.live,
-        "picture": _newest_snapshot_step(run),
+        "picture": snapshot and snapshot.step,
     } | {name: make() for name, make in grown.items() if previous is None or getattr(previous, name) != getattr(now, name)}
-
-
-def _newest_snapshot_step(run: Run) -> int | None:
-    """Returns the step of the newest snapshot in memory; None before the first, and for a resting run, which is not loaded for this."""
-    snapshot = run.parts.get("snapshot")
-    return snapshot.step if snapshot else None
 
 
 def _rounded(columns: dict[str, list[float]]) -> dict[str, list[float | None]]:

@@ -55,7 +55,10 @@ def pairs_from_json(fields: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pai
         chosen=(int(source), int(target)),
         header=bool(fields.get("header")),
         named=bool(fields.get("named")),
-        encodings=tuple(map(_encoding, fields.get("encodings", ()))),
+        encodings=tuple(
+            Encoding(_text(its["file"]), _text(its["name"]), bool(its["guessed"]), _texts(its["alternatives"]), _texts(its["samples"]))
+            for its in fields.get("encodings", ())
+        ),
         preview=_seen(fields.get("preview", ())),
         dropped_rows={_text(reason): _seen(rows) for reason, rows in fields.get("dropped_rows", {}).items()},
         traces=_texts(fields.get("traces", ())),
@@ -70,11 +73,6 @@ def pairs_from_json(fields: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pai
     for language in LANGUAGES:
         report(restored, language)  # raises for unknown reasons, notes and units
     return restored
-
-
-def _encoding(fields: Mapping[str, Any]) -> Encoding:
-    samples, alternatives = _texts(fields["samples"]), _texts(fields["alternatives"])
-    return Encoding(_text(fields["file"]), _text(fields["name"]), bool(fields["guessed"]), alternatives, samples)
 
 
 def _seen(rows: Sequence[Sequence]) -> tuple[PreviewRow, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from playground import cursor
-from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, default, limits, read_query
+from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, as_text, default, limits, read_query
 from playground.features.diagnostics import panel as diagnostics
 from playground.features.embeddings.query import STATES, TABLES
 from playground.features.lessons import course, labs
@@ -77,16 +77,9 @@ def read_link(runs: Runs, query: Mapping[str, str]) -> tuple[Experiment, dict[st
             experiment = experiment.with_(own=run.experiment.data.own)
     except Refusal as refusal:
         ignored["run"] = refusal
-    if "pin" in place and _is_missing(runs, place["pin"]):
+    if "pin" in place and runs.find(place["pin"]) is None:
         ignored["pin"] = Refusal("compare.pin_missing")
     return experiment, ignored
-
-
-def _is_missing(runs: Runs, id: str) -> bool:
-    try:
-        return not runs.get(id)
-    except Refusal:
-        return True
 
 
 def explain_ignored(ignored: Mapping[str, Refusal], language: str) -> str:
@@ -112,7 +105,7 @@ def collect_boot_data(runs: Runs, parameters: Mapping[str, str], token: str) -> 
         "live": list(LIVE_KNOBS),
         "bounds": {name: knob_bounds(name) for name in CONTROLLED if limits(name).low is not None},
         "labels": {name: label(name, chosen) for name in CONTROLLED},
-        "choices": {name: {_to_text(choice): shown_value(name, choice, chosen) for choice in limits(name).choices} for name in CONTROLLED},
+        "choices": {name: {as_text(choice): shown_value(name, choice, chosen) for choice in limits(name).choices} for name in CONTROLLED},
         "colours": {name: theme.colors(False)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")}
         | {f"dark-{name}": theme.colors(True)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")},
         "palettes": {"light": theme.palette(False), "dark": theme.palette(True)},
@@ -179,16 +172,5 @@ def describe_parent(runs: Runs, run: Run, chosen: str, token: str) -> dict[str, 
     if run.parent is None:
         return None
     id, step = run.parent
-    try:
-        source = runs.get(id)
-        name = name_of(source, chosen, token)
-    except Refusal:
-        name = ""
-    return {"run": id, "step": step, "name": name, "until": run.first_step}
-
-
-def _to_text(value: Any) -> str:
-    """Formats a knob's value as the page writes it into an address."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value)
+    source = runs.find(id)
+    return {"run": id, "step": step, "name": name_of(source, chosen, token) if source else "", "until": run.first_step}

@@ -6,7 +6,7 @@ import json
 import logging
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import Any
@@ -140,7 +140,8 @@ def _parse_call(body: bytes) -> dict[str, Any]:
         count += len(level)
         if count > MAX_VALUES or not all(math.isfinite(value) for value in level if isinstance(value, float)):
             break
-        level = [child for value in level if isinstance(value, dict | list) for child in _children(value)]
+        parents = [value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)]
+        level = [child for children in parents for child in children]
         if not level:
             return message
     raise Refusal("api.no_json")
@@ -152,10 +153,6 @@ def _reject_number(text: str) -> float:
 
 def _parse_int(text: str) -> int:
     return int(text) if len(text) < MAX_DIGITS else int(_reject_number(text))
-
-
-def _children(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

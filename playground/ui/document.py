@@ -130,14 +130,9 @@ def route() -> GuardedRoute:
     """Returns the route of the preview's picture. Its address changes with the page's files, so that it can be cached."""
 
     async def picture(request: Request) -> Response:
-        return Response(_read_picture(), media_type="image/png", headers={"Cache-Control": "max-age=604800"})
+        return Response((STATIC / PICTURE).read_bytes(), media_type="image/png", headers={"Cache-Control": "max-age=604800"})
 
     return GuardedRoute(f"{PREFIX}/{{version}}/{PICTURE}", picture, PUBLIC)
-
-
-@cache
-def _read_picture() -> bytes:
-    return (STATIC / PICTURE).read_bytes()
 
 
 # Widths (px) of the picture, whose labels are as long as there is room for; the style sheet selects one.

@@ -222,7 +222,8 @@ class Gate:
             pass
         except Exception as error:
             if not isinstance(error.__cause__, HTTPException):  # Gradio's streams raise it after sending the error themselves
-                event(log, "request_failed", logging.ERROR, error, route=self._pattern(scope))
+                pattern = next((rule.path for rule in self._table.find_rules(scope).values()), "")  # free of user input
+                event(log, "request_failed", logging.ERROR, error, route=pattern)
             if not has_started:
                 await respond_refusal(Refusal("page.went_wrong"), 500, request)(scope, receive, send)
             elif not is_complete:
@@ -235,10 +236,6 @@ class Gate:
         if self._table.rule_of(request.scope).right is OFF:
             return respond_refusal(Refusal("page.not_there"), 405, request, {"allow": ", ".join(sorted(rules))})
         return None
-
-    def _pattern(self, scope: Scope) -> str:
-        """Returns the path's pattern, free of user input; "" for an unknown path."""
-        return next((rule.path for rule in self._table.find_rules(scope).values()), "")
 
 
 def _strip_scope(scope: Scope) -> Scope:

@@ -118,8 +118,8 @@ class Responses:
     def history(self, request: Request) -> Response:
         run = self._runs.get(request.query_params.get("run", ""))
         if request.query_params.get("table") == "validations":
-            return _send_file(f"{run.name}-validations.csv", csv_of(run.history.validation_frame()))
-        return _send_file(f"{run.name}-steps.csv", csv_of(run.history.frame()))
+            return _send_file(f"{run.name}-validations.csv", csv_of(run.history.validations.frame()))
+        return _send_file(f"{run.name}-steps.csv", csv_of(run.history.steps.frame()))
 
 
 def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Rooms | None = None) -> list[GuardedRoute]:
@@ -191,9 +191,8 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
     try:
         version, quiet_s = -1, 0.0
         while not await request.is_disconnected():
-            try:
-                run = runs.get(run_id)
-            except Refusal:
+            run = runs.find(run_id)
+            if run is None:
                 yield b"event: gone\ndata: {}\n\n"
                 return
             runs.mark_seen(run_id)

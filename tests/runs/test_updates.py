@@ -234,8 +234,8 @@ def test_a_curve_comes_back_from_its_csv_to_the_last_bit():
     history = alone(tiny())[0].history
     history = History.from_json(history.to_json())
     history.steps.append(31, math.nan, 0.1, math.inf, 10.0)
-    back = pandas.read_csv(io.StringIO(csv_of(history.frame())), float_precision="round_trip")
-    pandas.testing.assert_frame_equal(back, history.frame(), check_exact=True)
+    back = pandas.read_csv(io.StringIO(csv_of(history.steps.frame())), float_precision="round_trip")
+    pandas.testing.assert_frame_equal(back, history.steps.frame(), check_exact=True)
 
 
 def test_runs_stand_side_by_side():
