@@ -191,11 +191,6 @@ class Store(KeptRuns):
                 os.utime(path, (run.looked_at, run.looked_at))
 
 
-def read_kept(folder: Path) -> Iterator[Run]:
-    """Yields the runs of `open_kept_folders`."""
-    return (saved.run for saved in open_kept_folders(folder))
-
-
 def open_kept_folders(folder: Path) -> Iterator[Folder]:
     """Yields the last saves in a server's `folder`, which may be in use: nothing is locked, repaired or written. Unreadable runs are
     skipped; for a damaged newest save the one before is read."""
