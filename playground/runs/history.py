@@ -114,7 +114,10 @@ class History:
     def to_json(self) -> dict[str, Any]:
         """Returns everything as plain lists; non-finite numbers become null, since JSON can't express them."""
         tables = {"steps": self.steps, "validations": self.validations} | ({"diagnostics": self.diagnostics} if self.diagnostics else {})
-        data: dict[str, Any] = {t: {n: [value if math.isfinite(value) else None for value in column] for n, column in table.rows().items()} for t, table in tables.items()}
+        data: dict[str, Any] = {
+            name: {column: [value if math.isfinite(value) else None for value in values] for column, values in table.rows().items()}
+            for name, table in tables.items()
+        }
         return data | {"events": [list(event) for event in self.events], "probes": [asdict(probe) for probe in self.probes]}
 
     @classmethod

@@ -69,7 +69,7 @@ def write_run(
     path: Path, run: Run, contents: Mapping[str, bytes], entries: Mapping[str, dict[str, Any]] | None = None, rest: Rest | None = None,
     spare: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """Replaces the folder `path` atomically by these files and run.json; `kept` are files of the old one to reuse. With `spare` the old
+    """Replaces the folder `path` atomically by these files and run.json; `entries` are files of the old one to reuse. With `spare` the old
     folder stays beside it.
 
     Returns run.json. Raises OSError, leaving the old folder unchanged.
