@@ -8,7 +8,7 @@ import { asTable, point } from "../../ui/static/picture.js";
 import { ownDrawing, relabelSave, saveButtons } from "../../ui/static/downloads.js";
 import { register } from "../../ui/static/kinds.js";
 
-const TALL = 360, LOW = 150, WIDEST = 84, EDGE = 8, NUMBER = 18; // px: between the rows at most and at least, of a token, beside and above them
+const TALL = 360, LOW = 150, WIDEST = 84, EDGE = 8, NUMBER = 18, LEGEND = 40; // px: between the rows at most and at least, of a token, around them
 const THICK = 7; // px of a weight of 1
 const WIDE_NUMBER = 30, WIDE_WORD = 56; // px of a token over which there is room for a number of two digits, and for a word
 const LEAST = 0.005; // a weight below this has no line
@@ -45,7 +45,8 @@ function layout(block) {
   const unit = Math.min(WIDEST, (block.width - 2 * EDGE) / most), size = unit < 13 ? 10 : 13;
   const upright = (texts) => extent(texts, size) + 6 <= unit, room = (texts) => (upright(texts) ? 20 : extent(texts, size) + 10);
   const every = (texts) => (upright(texts) ? 1 : Math.ceil((size + 1) / unit)); // not every label has room
-  const top = 22 + room(columns) + NUMBER, foot = top + Math.min(TALL, Math.max(LOW, 0.45 * block.width)), bottom = foot + room(rows) + 26;
+  const top = 22 + room(columns) + NUMBER, below = room(rows) + 26, free = block.tall - top - below - LEGEND;
+  const foot = top + Math.max(LOW, block.tall ? free : Math.min(TALL, 0.45 * block.width)), bottom = foot + below;
   return {
     unit, size, top, foot, bottom, width: block.width, x: (at) => EDGE + unit * (at + 0.5),
     key: { texts: columns, y: top - NUMBER, up: true, upright: upright(columns), every: every(columns) },
@@ -117,7 +118,7 @@ const shows = new WeakMap(); // drawing -> lets stand out what is pointed at any
 /** @param {LinesBlock} block */
 function picture(block) {
   const place = layout(block), drawn = parts(block, place), { strands, guides, query, key, numbers, hits } = drawn;
-  const { width, bottom, unit } = place, guided = guides.length > 0, height = bottom + (guided ? 40 : 22);
+  const { width, bottom, unit } = place, guided = guides.length > 0, height = bottom + (guided ? LEGEND : 22);
   const colours = `--hue: ${block.colours.hue}; --guide: ${block.colours.guide}`;
   const about = { role: "img", "aria-label": `${block.title}. ${block.caption}`, style: colours };
   const drawing = svg("svg", { class: "pg-strands", translate: "no", viewBox: `0 0 ${width} ${height}`, width, height, ...about },

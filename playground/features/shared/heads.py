@@ -119,10 +119,10 @@ def compute_mask(view: View, part: str) -> np.ndarray:
 
 
 def draw_large_head(
-    view: View, id: str, part: str | None = None, above: int = 0, chosen: tuple[int, int] | None = None, lead: str = ""
+    view: View, id: str, part: str | None = None, stage: bool = False, chosen: tuple[int, int] | None = None, lead: str = ""
 ) -> list[dict]:
-    """Draws one head large, with its caption, which `lead` begins, and the sentence on the pinned cell. `above`: pixels taken above the
-    picture."""
+    """Draws one head large, with its caption, which `lead` begins, and the sentence on the pinned cell; on the `stage` of its tab, or as
+    large as a column."""
     part = part or view.part
     rows, columns = name_axes(view, part)
     layer, head = chosen or choose_head(view, part)
@@ -137,19 +137,21 @@ def draw_large_head(
         pinned=view.pinned(*weights.shape),
         alignment=view.look.alignment if part == "cross" else None,
         share=LARGE,
-        tallest=view.below(above),
+        **(view.stage if stage else {}),
     )
     caption = write_caption(view, part, layer, head, weights, mask, lead)
     figure = blocks.figure(id, picture, caption, write_title(view, part, layer, head), saved=describe_file(view, part, layer, head))
     return [figure, *describe_pinned(view, id, weights, mask, rows, columns)]
 
 
-def draw_threads(view: View, part: str, chosen: tuple[int, int], lead: str = "") -> list[dict]:
+def draw_threads(view: View, part: str, chosen: tuple[int, int], lead: str = "", stage: bool = False) -> list[dict]:
     """Draws one head as threads from its queries to its keys, each as wide as its weight, and the sentence on the pinned cell. Pointing at
-    or pinning a query shows only its row. A decoder row is named by its next token alone: its output."""
+    or pinning a query shows only its row. A decoder row is named by its next token alone: its output. On the `stage` of its tab, or as
+    large as a column."""
     weights, mask, palette = getattr(view.look, part)[chosen], compute_mask(view, part), theme.colors(view.dark)
     (rows, columns), pinned = name_axes(view, part), view.pinned(*getattr(view.look, part).shape[2:])
-    outputs, most = rows if part == "encoder" else texts(view.look.targets), longest(view.room(LARGE))
+    width, tall = (view.stage["width"], view.stage["stage"]) if stage and view.stage else (view.room(LARGE), 0)
+    outputs, most = rows if part == "encoder" else texts(view.look.targets), longest(width)
     threads = blocks.lines(
         "lines",
         write_title(view, part, *chosen),
@@ -165,7 +167,8 @@ def draw_threads(view: View, part: str, chosen: tuple[int, int], lead: str = "")
         hint=view.say("heads.lines_hint"),
         row=view.row(len(rows)),
         column=pinned[1] if pinned else None,
-        width=view.room(LARGE),
+        width=width,
+        tall=tall,
         colours={"hue": theme.hue(part, view.dark), "guide": palette["second"]},
         words={
             "query": view.labels["rows_encoder"] if part == "encoder" else view.say("heads.lines_outputs"),
@@ -210,8 +213,8 @@ def describe_pinned(view: View, id: str, weights: np.ndarray, mask: np.ndarray, 
 
 
 def write_caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, mask: np.ndarray, lead: str = "") -> str:
-    """Writes the caption, computed from the weights: the step, `lead`, where the weight lies, its mass on the right places, the effect of
-    the mask; a head that keeps to the right places far better; the decoder's input unless it is the reference."""
+    """Writes the caption, computed from the weights: `lead`, where the weight lies, its mass on the right places, the effect of the mask; a
+    head that keeps to the right places far better; the decoder's input unless it is the reference; the step."""
     alignment = view.look.alignment if part == "cross" else None
     names, columns = name_axes(view, part)
     rows = names if part == "encoder" else texts(view.look.targets)
@@ -225,8 +228,7 @@ def write_caption(view: View, part: str, layer: int, head: int, weights: np.ndar
     if view.step is None and (other := find_clearer_head(view.look, part, layer, head)):
         sentences.append(view.say("page.clearer_head", layer=other[0] + 1, head=other[1] + 1))
     sentences.append(write_fed_note(view, part))
-    sentences.append(view.step_note(view.look.step))
-    return paragraph([view.say("page.caption_step", step=view.look.step), lead, *sentences])
+    return paragraph([lead, *sentences, view.say("page.caption_step", step=view.look.step), view.step_note(view.look.step)])
 
 
 def format_weight(value: float) -> str:

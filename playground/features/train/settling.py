@@ -6,21 +6,17 @@ inspection/heads.py).
 
 from __future__ import annotations
 
-from playground.features.shared import blocks
-from playground.features.shared.figures import attention as pictures
 from playground.features.shared.heads import (
     build_small_heads,
-    build_view_choice,
     compute_mask,
     draw_large_head,
     draw_threads,
     find_best_head,
     format_head,
     label_heads,
-    name_axes,
 )
 from playground.features.shared.queries.results import SentenceTrace
-from playground.features.shared.view import LARGE, View, texts
+from playground.features.shared.view import View, texts
 from playground.inspection.attention import HALF
 from playground.inspection.heads import HeadScores, NamedHead, Sample, score
 from playground.runs.orders import FINISHED
@@ -33,29 +29,29 @@ MASTERED = 0.7  # mean weight on its pattern from which a head has learnt it
 Head = tuple[int, int]  # layer and head, from 0
 
 
-def build_attention(view: View) -> tuple[list[dict], dict]:
-    """Builds all heads small and, once one is chosen or follows a pattern, that one large. Returns also the answer's fields for the page:
-    the head to `held`, and whether it has `settled`, so that the page keeps it."""
+def build_attention(view: View) -> tuple[list[dict], list[dict], dict]:
+    """Builds (the large picture, what stands beside it, the answer's fields for the page).
+
+    Without a chosen or a settled head all heads are the large picture; else they are small beside it, and the page is told the head to
+    `held`, and whether it has `settled`, so that it stays.
+    """
     scored = score_heads(view.look)
     chosen = choose_head(view, scored)
     settled, count = [head for head in iterate(scored) if has_settled(scored, head)], sum(map(len, scored.heads))
-    label = view.say("settling.label", count=count, patterns=len(settled))
     mask, every_name = compute_mask(view, "cross"), label_heads(view, scored, "cross")
     names = [[name if (layer, at) in settled else ["", ""] for at, name in enumerate(row)] for layer, row in enumerate(every_name)]
     if chosen is None:
-        picture = view.draw(pictures.matrix, view.look.cross[0, 0], *name_axes(view, "cross"), share=LARGE)
-        small = build_small_heads(view, "live-heads", label, None, view.look.cross, mask, names, tall=int(picture["layout"]["height"]))
-        waiting = blocks.text("waiting", view.say("settling.waiting", step=view.look.step, count=count), css="pg-caption waiting")
-        return [waiting, blocks.row("heads-row", small, css="heads")], {}
-    lead = write_lead(view, scored, chosen)
-    large = (
-        draw_threads(view, "cross", chosen, lead)
-        if view.choice("view") == "lines"
-        else draw_large_head(view, "learn-cross", "cross", chosen=chosen, lead=lead)
-    )
+        label = view.say("settling.waiting", step=view.look.step, count=count)
+        tall = view.stage.get("stage", view.tallest)
+        return [build_small_heads(view, "live-heads", label, None, view.look.cross, mask, names, tall)], [], {}
+    label = view.say("settling.label", count=count, patterns=len(settled))
     small = build_small_heads(view, "live-heads", label, chosen, view.look.cross, mask, names)
-    held = {"held": format_head("cross", *chosen), "settled": has_settled(scored, chosen)}
-    return [blocks.row("heads-row", blocks.column("large", *large, build_view_choice(view)), small, css="heads")], held
+    lead = write_lead(view, scored, chosen)
+    if view.choice("view") == "lines":
+        large = draw_threads(view, "cross", chosen, lead, stage=True)
+    else:
+        large = draw_large_head(view, "learn-cross", "cross", stage=True, chosen=chosen, lead=lead)
+    return large, [small], {"held": format_head("cross", *chosen), "settled": has_settled(scored, chosen)}
 
 
 def score_heads(look: SentenceTrace) -> HeadScores:

@@ -202,9 +202,11 @@ def lines(
     short: LineNames,
     saved: Saved,
     hint: str = "",
+    tall: int = 0,
 ):
     """One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: labels for little room.
-    `alignment`: the right column of each row; `row` and `column` are pinned. `saved` and `hint` as of a figure."""
+    `alignment`: the right column of each row; `row` and `column` are pinned. `saved` and `hint` as of a figure. `tall`: the height in
+    pixels that it fills; 0: the height follows from the width."""
 
 
 class Meaning(TypedDict):
