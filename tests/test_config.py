@@ -21,8 +21,8 @@ from playground.runs.disk.folder import FORMER, NAMES, Folder
 from playground.runs.disk.store import SHIPPED
 from playground.runs.history import History
 from playground.runs.names import new_id
+from playground.ui.boot import LISTS
 from playground.ui.controls import GROUPS, make_control
-from playground.ui.links import LISTS
 from playground.words import LANGUAGES
 
 NUMBERS = [name for name in KNOBS if limits(name).low is not None]

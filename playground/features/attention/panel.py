@@ -12,11 +12,10 @@ from playground.features.shared.heads import (
     build_small_heads,
     choose_head,
     compute_mask,
-    describe_file,
-    describe_pinned,
     draw_large_head,
+    draw_threads,
+    label_heads,
     name_axes,
-    write_caption,
     write_title,
 )
 from playground.features.shared.view import View, tokens
@@ -93,10 +92,7 @@ def build_picture(view: View, mode: str, layer: int, head: int, mask: np.ndarray
     rows, columns = name_axes(view, view.part)
     weights = view.weights[layer, head]
     if mode == "lines":
-        caption = write_caption(view, view.part, layer, head, weights, mask)
-        file = describe_file(view, view.part, layer, head)
-        figure = views.build_lines(view, write_title(view, view.part, layer, head), caption, weights, mask, rows, columns, file)
-        return [figure, *describe_pinned(view, "attention", weights, mask, rows, columns)], []
+        return draw_threads(view, view.part, (layer, head), stage=True), []
     if mode == "product":
         return views.build_product(view, write_title(view, view.part, layer, head), layer, head), []
     if mode == "rollout":
@@ -108,4 +104,4 @@ def build_picture(view: View, mode: str, layer: int, head: int, mask: np.ndarray
 def build_thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: HeadScores) -> dict:
     """Builds a thumbnail of every head, with its name."""
     label = view.say("page.heads_label", sentences=scored.sentences)
-    return build_small_heads(view, "heads", label, (layer, head), view.weights, mask, all_heads.label_heads(view, scored))
+    return build_small_heads(view, "heads", label, (layer, head), view.weights, mask, label_heads(view, scored, view.part))

@@ -6,19 +6,17 @@ from dataclasses import asdict
 
 from playground.config import EOS, Refusal
 from playground.features.shared import blocks, heads, panels
-from playground.features.shared.heads import draw_large_head
 from playground.features.shared.naming import label
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import REFERENCE
 from playground.features.shared.selected_runs import build_comparison, draw_behind, find_before
 from playground.features.shared.view import View
-from playground.features.train import figure as curves, kinds
+from playground.features.train import figure as curves, kinds, settling
 from playground.lessons.tour import STOPS
-from playground.runs.history import Probe
+from playground.runs.history import Probe, get_pieces, tokens_correct
 from playground.runs.orders import FINISHED
 from playground.runs.recording import BRIEF
 from playground.runs.run import Run
-from playground.runs.tokens import get_pieces, tokens_correct
 from playground.words import paragraph
 from playground.words.amounts import duration, percentage
 
@@ -67,12 +65,11 @@ def panel(view: View) -> dict:
             raise
         refused = blocks.column("attention", blocks.text("refused", refusal.say(view.language), css="pg-error"))
         return {"step": None, "blocks": [blocks.row("top", refused, curve_column, css="stage"), *below]}
-    attention_blocks, held = [blocks.text("recurrent", view.say("training.recurrent"), css="pg-caption")], {}
+    attention_blocks, small_heads, held = [blocks.text("recurrent", view.say("training.recurrent"), css="pg-caption")], [], {}
     if view.attends:
-        attention_blocks = draw_large_head(view, "learn-cross", part="cross", stage=True)
-        curve_column["blocks"].append(heads.build_follow_choice(view))
-        held = {"held": heads.format_head("cross", *heads.choose_head(view, "cross"))}
-    curve_column["blocks"].append(build_ways_on(view))
+        attention_blocks, small_heads, held = settling.build_attention(view)
+    view_choice = [heads.build_view_choice(view)] if view.attends else []
+    curve_column["blocks"] += [*view_choice, *small_heads, build_ways_on(view)]
     return {
         "step": view.look.step,
         **held,

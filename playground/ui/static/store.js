@@ -38,6 +38,7 @@ export const page = {
   frame: { run: "", step: 0, isLast: false },
   sentence: null,
   panels: {},
+  pointed: null,
   reply: null,
   playing: 0,
   own: "",

@@ -21,7 +21,7 @@ RIGHT = 12  # px, right margin
 MAX_CELL_PX, MAX_GRID_PX = 44, 612  # px, of a cell's side and of the whole grid
 LEGEND, ENTRY = 24, 0.8  # px of one line below the grid; lines of one legend entry
 TITLE = 22  # px, an axis title with its padding
-MAX_STAGE_CELL_PX, STRETCH, STAGE_LEFT, EDGE = 150, 1.6, 104, 4  # of the large picture: px of a cell's side, most times as wide as high
+MAX_STAGE_CELL_PX, STRETCH, STAGE_LEFT, EDGE = 150, 2.0, 104, 4  # of the large picture: px of a cell's side, most times as wide as high
 # or as high as wide; px at the left, which hold the rows' title, and at the right and below
 STAGE_TITLES = 28  # px of its line of titles
 LEGEND_ABOVE = 420  # px of a grid that has room for a legend between its titles
