@@ -103,7 +103,7 @@ def test_it_is_the_panel_s_own_picture(site):
         for row in range(len(light))
         for column in range(len(light[0]))
     ]
-    assert cells == 3 * expected  # with the labels of three widths
+    assert cells == 2 * expected  # with the labels of two widths
     axes = block["figure"]["layout"]
     assert names(screen, "row")[: len(light)] == [unescape(text) for text in axes["yaxis"]["ticktext"]]
     assert names(screen, "column")[: len(light[0])] == [unescape(text) for text in axes["xaxis"]["ticktext"]]

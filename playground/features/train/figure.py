@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from playground.features.shared.figures import theme
 
-HEIGHT, SMALL = 260, 150  # px
+HEIGHT, SMALL = 220, 150  # px
 VALIDATION = "validation_step"
 # figure: (height, share of 0..1?, [(column, its steps, colour, dash, marker)])
 _FIGURES = {

@@ -107,7 +107,7 @@ def test_when_no_head_settled_the_end_says_so(site, name, number, key):
 def end_of(site, run: Run, language: str = "en") -> tuple[dict, list[dict]]:
     view = View(site.runs, site.reader, {"run": "reverse", "lang": language})
     view.run = run
-    return build_outcome(view), [way for way in build_ways_on(view)["blocks"] if way["act"] == "knob"]
+    return build_outcome(view), [way for way in build_ways_on(view, None)["blocks"] if way["act"] == "knob"]
 
 
 @pytest.mark.parametrize(

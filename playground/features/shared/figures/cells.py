@@ -23,7 +23,7 @@ LEGEND, ENTRY = 24, 0.8  # px of one line below the grid; lines of one legend en
 TITLE = 22  # px, an axis title with its padding
 MAX_STAGE_CELL_PX, STRETCH, STAGE_LEFT, EDGE = 150, 2.0, 104, 4  # of the large picture: px of a cell's side, most times as wide as high
 # or as high as wide; px at the left, which hold the rows' title, and at the right and below
-STAGE_TITLES = 28  # px of its line of titles
+STAGE_TITLES = 31  # px of its line of titles
 LEGEND_ABOVE = 420  # px of a grid that has room for a legend between its titles
 
 
@@ -148,8 +148,8 @@ def colorbar(at: Place, title: str, ticks: Sequence[float], dark: bool) -> dict:
         return bar | {"ticktext": [theme.minus(f"{tick:.2g}") for tick in ticks]}
     wide, ends = at.across >= LEGEND_ABOVE, (ticks[0], ticks[-1])
     texts = [theme.minus(f"{ends[0]:.2g}"), title if wide else "", theme.minus(f"{ends[1]:.2g}")]
-    bar |= {"x": 1, "xanchor": "right", "y": above(at, STAGE_TITLES - 1), "len": 130 if wide else 56, "thickness": 7, "title": {"text": ""}}
-    return bar | {"tickvals": [ends[0], sum(ends) / 2, ends[1]], "ticktext": texts}
+    bar |= {"x": 1, "xanchor": "right", "xpad": 8, "y": above(at, STAGE_TITLES - 1), "len": 130 if wide else 56, "thickness": 7}
+    return bar | {"title": {"text": ""}, "tickvals": [ends[0], sum(ends) / 2, ends[1]], "ticktext": texts}
 
 
 def below(at: Place, line: float) -> float:
