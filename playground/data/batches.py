@@ -14,7 +14,7 @@ import torch
 from torch.nn import functional
 
 from playground.config import BOS, EOS, PAD
-from playground.data.lazy_sequence import LazySequence
+from playground.data.corpus import LazySequence
 from playground.model.packing import Packing, pack_pairs, padded
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 
 from playground.config import PARTS, Experiment, Refusal, as_text, check
 from playground.cursor import check as check_field
-from playground.fields import Lists
+from playground.knobs import Lists
 from playground.rooms.room import TEACHER, Room, clean_line
 from playground.runs.limits import Limits
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.cursor import FIELDS, FOLLOWED, check
-from playground.fields import Lists
+from playground.knobs import Lists
 from playground.logs import event, pseudonym
 from playground.rooms import activities, class_settings
 from playground.rooms.class_settings import RunLimits
