@@ -77,7 +77,9 @@ def suggest(pairs: Pairs, chosen: Mapping[str, Any] | None = None) -> Suggestion
     suggestion.add(_choose_size(count))
     batch = knobs["batch_size"] / (lengths.mean if experiment.training.batch_unit == "tokens" else 1)  # in pairs
     suggestion.add(_choose_steps(count / batch))
-    suggestion.add(_choose_rate(knobs["steps"]))
+    few = knobs["steps"] <= 3 * SHORT[0]
+    rate = SHORT[1] if few else LONG
+    suggestion.add(Choice("rate_short" if few else "rate_long", {"learning_rate": rate}, {"rate": rate}))
     suggestion.add(_choose_dropout(knobs["steps"] * batch / count / (SLACK if experiment.training.minutes else 1)))
     return suggestion
 
@@ -135,12 +137,6 @@ def _choose_steps(each: float) -> Choice:
     """Chooses the number of steps; `each`: the steps of one epoch."""
     steps = min(max(round(PASSES * each), SHORT[0]), int(limits("steps").high))
     return Choice("steps", {"steps": steps}, {"steps": f"{steps:,}", "passes": _whole_or_short(steps / each)})
-
-
-def _choose_rate(steps: int) -> Choice:
-    few = steps <= 3 * SHORT[0]
-    rate = SHORT[1] if few else LONG
-    return Choice("rate_short" if few else "rate_long", {"learning_rate": rate}, {"rate": rate})
 
 
 def _choose_dropout(passes: float) -> Choice:

@@ -68,18 +68,11 @@ def _task(exported: ExportedRun, language: str) -> str:
 
 def _use(exported: ExportedRun, language: str) -> list[str]:
     packages = "torch safetensors" + (" sentencepiece" if any(t.kind in ("bpe", "unigram") for t in exported.tokenizers) else "")
-    example = _example(exported)
+    name = exported.run.experiment.data.task
+    example = "…" if name == "own" else next(draw_examples(name, "heldout", 1)).src.replace('"', "")  # own sentences stay private
     code = ["```", f"pip install {packages}", f'python use.py "{example}" --svg attention.svg', "```"]
     python = ["```python", "import playground", "", 'model = playground.load(".")', f'model.translate("{example}")', "```"]
     return [say(language, "export.card_use"), "", *code, "", say(language, "export.card_load"), "", *python]
-
-
-def _example(exported: ExportedRun) -> str:
-    """Returns a held-out sentence as an example; own sentences stay private."""
-    name = exported.run.experiment.data.task
-    if name == "own":
-        return "…"
-    return next(draw_examples(name, "heldout", 1)).src.replace('"', "")
 
 
 def _settings(exported: ExportedRun, language: str) -> list[str]:

@@ -56,15 +56,12 @@ def model_file(config: ModelConfig) -> str:
 def _config_class() -> str:
     """Returns the source of ModelConfig with fields and defaults, but without the playground's checks."""
     doc = cleandoc(ModelConfig.__doc__ or "")
-    knobs = "\n".join(f"    {knob.name}: {knob.type} = {_literal(knob.default)}" for knob in fields(ModelConfig))
+    defaults = {knob: f'"{knob.default}"' if isinstance(knob.default, str) else repr(knob.default) for knob in fields(ModelConfig)}
+    knobs = "\n".join(f"    {knob.name}: {knob.type} = {value}" for knob, value in defaults.items())
     return (
         f'@dataclass(frozen=True)\nclass ModelConfig:\n    """{doc}"""\n\n{knobs}\n\n    @property\n    def encoding(self) -> Encoding:\n'
         '        """What `positions` is made of."""\n        return ENCODINGS[self.positions]'
     )
-
-
-def _literal(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def _variant(config: ModelConfig) -> list[Piece | Part]:
@@ -99,7 +96,6 @@ class Piece(NamedTuple):
         return ROOT.joinpath(*self.module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
 
     def docstring(self) -> str:
-        """The module's docstring."""
         return ast.get_docstring(ast.parse(self.text())) or ""
 
 
@@ -150,7 +146,9 @@ def read(piece: Piece) -> Part:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             imports += _imported(node)
         elif not _is_left_out(node) and (not piece.names or chosen & set(_defined(node))):
-            sources.append((text if not piece.names else _without_headings(text), _gap(node)))
+            if piece.names:  # without headings
+                text = "\n".join(line for line in text.splitlines() if not line.startswith("# ---")).strip("\n")
+            sources.append((text, "\n\n\n" if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else "\n"))
     title = "" if piece.names else piece.docstring().splitlines()[0].rstrip(".")
     return Part(title, tuple(imports), _spaced(sources))
 
@@ -189,14 +187,6 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 def _is_left_out(node: ast.stmt) -> bool:
     """Returns whether a statement is a docstring or for type checkers only."""
     return isinstance(node, ast.Expr) or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-
-
-def _without_headings(text: str) -> str:
-    return "\n".join(line for line in text.splitlines() if not line.startswith("# ---")).strip("\n")
-
-
-def _gap(node: ast.stmt) -> str:
-    return "\n\n\n" if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else "\n"
 
 
 def _spaced(sources: Sequence[tuple[str, str]]) -> str:

@@ -187,7 +187,9 @@ def _write_assets(folder: Path) -> None:
 
 
 def _write_answers(folder: Path, name: str, packed: bytes) -> str:
-    _write(folder / f"{name}.js", answers(name, packed))
+    """Writes the script that registers packed answers under a name."""
+    script = b"(globalThis.playgroundAnswers ??= {})[%b] = \"%b\";\n" % (orjson.dumps(name), base64.b64encode(packed))
+    _write(folder / f"{name}.js", script)
     return f"{name}.js"
 
 
@@ -213,7 +215,3 @@ def _module(name: str) -> str:
     text = IMPORT.sub(lambda match: f'{match[1]} "page/{posixpath.normpath(f"{folder}/{match[2]}")}"', read_raw_asset(name).decode())
     return text.replace("import.meta.url", "globalThis.playgroundAssets")
 
-
-def answers(name: str, packed: bytes) -> bytes:
-    """Returns the script that registers packed answers under a name."""
-    return b"(globalThis.playgroundAnswers ??= {})[%b] = \"%b\";\n" % (orjson.dumps(name), base64.b64encode(packed))

@@ -47,12 +47,8 @@ def logit_lens(model: Transformer, source: Sequence[int], target: Sequence[int])
         layer.register_forward_hook(lambda layer, inputs, output: states.append(output[0]))
     device = model.projection.weight.device
     copy(torch.tensor([(*source, EOS)], device=device), torch.tensor([(BOS, *target[:-1])], device=device))
-    return torch.stack([_read_off(copy, state) for state in states]).cpu().numpy()
-
-
-def _read_off(model: Transformer, state: Tensor) -> Tensor:
-    """(1, T, D) -> (T, V)."""
-    return model.project(model.decoder_norm(state))[0].softmax(dim=-1)
+    read_off = (copy.project(copy.decoder_norm(state))[0].softmax(dim=-1) for state in states)  # (1, T, D) -> (T, V)
+    return torch.stack(list(read_off)).cpu().numpy()
 
 
 def decided(rows: np.ndarray) -> np.ndarray:

@@ -41,7 +41,8 @@ def packed(src: Sequence[int], tgt_in: Sequence[int], src_segment_ids: Sequence[
     source, target, src_ids, tgt_ids = (torch.tensor([list(ids)]) for ids in (src, tgt_in, src_segment_ids, tgt_segment_ids))
     own = {"encoder": segment_mask(src_ids, src_ids), "decoder": segment_mask(tgt_ids, tgt_ids), "cross": segment_mask(tgt_ids, src_ids)}
     segment = {name: mask[0, 0].numpy() for name, mask in own.items()}
-    causes = {name: _split_causes(segment[name], (source != PAD)[0].numpy()) for name in ("encoder", "cross")}
+    real = (source != PAD)[0].numpy()
+    causes = {name: {"padding": segment[name] | real, "segment": segment[name] | ~real} for name in ("encoder", "cross")}
     length = len(tgt_in)
     causes["decoder"] = {
         "padding": np.broadcast_to(padding_mask(target)[0, 0].numpy(), (length, length)),
@@ -50,8 +51,3 @@ def packed(src: Sequence[int], tgt_in: Sequence[int], src_segment_ids: Sequence[
     }
     whole = segment | {"decoder": (target_mask(target) & own["decoder"])[0, 0].numpy()}
     return {name: Mask(whole[name], causes[name]) for name in segment}
-
-
-def _split_causes(segment: np.ndarray, real: np.ndarray) -> dict[str, np.ndarray]:
-    """Splits a segment mask by its causes: padding, and tokens of other pairs."""
-    return {"padding": segment | real, "segment": segment | ~real}
