@@ -1,5 +1,6 @@
 """Beam search: against all sentences there are, its record of what it considered, and many sentences side by side."""
 
+import importlib
 import random
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from playground.config import BOS, EOS
-from playground.decoding import beam, best, classify, greedy, sampling, search, searches
+from playground.decoding import beam, best, classify, greedy, search, searches
 from tests.decoding.test_sampling import SOURCES, every_sentence, logprobs_by_teacher_forcing, untaught
 
 
@@ -150,9 +151,10 @@ def test_searches_side_by_side_are_the_searches_one_by_one(seed, width, prefix):
 
 @pytest.mark.parametrize("tokens", [1, 30, 2048])
 def test_the_best_of_each_in_the_order_of_the_sources(tokens, monkeypatch):
-    monkeypatch.setattr(sampling, "TOKENS", tokens)
+    module = importlib.import_module(search.__module__)  # its name in the package is the function's
+    monkeypatch.setattr(module, "TOKENS", tokens)
     model, sizes = untaught(seed=3), []
-    monkeypatch.setattr(sampling, "searches", lambda model, texts, *options: sizes.append(len(texts)) or searches(model, texts, *options))
+    monkeypatch.setattr(module, "searches", lambda model, texts, *options: sizes.append(len(texts)) or searches(model, texts, *options))
     alone = [greedy(model, [source], limit)[0].ids for source, limit in zip(MANY, LIMITS, strict=True)]
     assert best(model, MANY, LIMITS) == alone
     beams = [search(model, source, 3, 1.0, limit).hypotheses[0].ids for source, limit in zip(MANY, LIMITS, strict=True)]
