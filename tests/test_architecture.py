@@ -41,14 +41,16 @@ queries: numpy sacrebleu torch | tasks config cursor model reading data variants
 lessons: numpy torch | words tasks choices config cursor model data variants decoding inspection training runs queries
 export: safetensors sentencepiece torch | words tasks config model reading data variants runs queries
 hub: huggingface_hub torch | config model data variants runs export
-pretrained: huggingface_hub numpy pandas torch | config model data variants decoding runs queries export
+loading: huggingface_hub | config runs export
+pretrained: numpy pandas torch | config loading model reading data variants decoding runs queries
+scripting: torch tqdm | config reading data runs export pretrained
 zero_gpu: spaces torch |
 features: numpy | words figures knobs config cursor reading model data decoding inspection training runs rooms queries lessons
 ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart segno starlette | words figures knobs config logs \
 cursor reading training runs rooms queries lessons export zero_gpu features
 readme: | words config lessons
 freeze: orjson | words config cursor inspection runs queries lessons features ui
-cli: | words knobs config cursor model reading data decoding runs backup queries lessons export hub ui freeze
+cli: | words knobs config cursor model reading data decoding runs backup queries lessons export hub ui freeze pretrained
 __main__: | cli
 """
 ROWS = (line.replace("|", ":").split(":") for line in TABLE.strip().splitlines())

@@ -2,7 +2,9 @@
 
 import io
 import json
+import os
 import sys
+import webbrowser
 from contextlib import redirect_stdout
 from dataclasses import replace
 
@@ -10,7 +12,7 @@ import pandas
 import pytest
 import torch
 
-from playground.cli import main, parser
+from playground.cli import main, parser, serving
 from playground.cli.training import _experiment
 from playground.config import PRESETS, TASK_STEPS, Refusal, default, to_json
 from playground.data.suggestion import suggest
@@ -25,6 +27,7 @@ from playground.runs.history import VALIDATIONS
 from playground.runs.machine_speed import MachineSpeed
 from playground.runs.queue.train_inline import CHECKPOINTS
 from playground.runs.run import Run
+from playground.ui import network, server
 from playground.words import say
 from tests.runs.tiny import TINY, alone, curve, tiny
 
@@ -240,3 +243,32 @@ def test_a_kept_run_is_frozen_by_its_name(tmp_path, monkeypatch):
         assert main(["freeze", name, "--sentences", "3", "-o", str(tmp_path / name.replace("/", "-"))]) == 0
     assert calls == [("fresh-finch", "of the class", 3, True, True)] * 2
     assert before == sorted((tmp_path / "data").rglob("*"))
+
+
+def test_serve_sets_the_variable_of_each_option_and_leaves_the_others(monkeypatch):
+    started = []
+    monkeypatch.setattr(os, "environ", {"PORT": "7000", "PLAYGROUND_DATA": "there"})
+    monkeypatch.setattr(serving, "start_page", lambda: started.append(dict(os.environ)))
+    main(["serve", "--port", "8000", "--root-path", "/playground", "--open", "--share"])
+    options = {"GRADIO_ROOT_PATH": "/playground", "PLAYGROUND_OPEN": "1", "GRADIO_SHARE": "True"}
+    assert started == [{"PORT": "8000", "PLAYGROUND_DATA": "there", **options}]
+
+
+def test_the_page_says_where_it_is_and_where_runs_are_kept(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
+    monkeypatch.setenv("PLAYGROUND_OPEN", "1")
+    monkeypatch.setattr(network, "lan_address", lambda: "10.0.0.5")
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    server.announce("http://0.0.0.0:8000/", tmp_path)
+    text = capsys.readouterr().out
+    assert opened == ["http://0.0.0.0:8000/"]
+    assert {opened[0], "http://10.0.0.5:8000", str(tmp_path)} <= set(text.split())
+
+
+def test_pairs_of_a_file_are_aligned_line_by_line(tmp_path, capsys):
+    (tmp_path / "src").write_text("hello\nabc\n")
+    (tmp_path / "tgt").write_text("olleh\ncba\n")
+    assert main(["align", "reverse", str(tmp_path / "src"), str(tmp_path / "tgt")]) == 0
+    assert capsys.readouterr().out.splitlines() == ["4-0 3-1 2-2 1-3 0-4", "2-0 1-1 0-2"]
+    assert main(["align", "reverse", str(tmp_path / "src")]) == 2

@@ -10,12 +10,14 @@ import pytest
 import yaml
 from hypothesis import settings
 
+import playground
 from playground.cli import parser
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROGRAMS = {"playwright": "playwright.__main__", "ruff": "ruff.__main__"}
-SHELL = {"npm": "package-lock.json", "mkdocs": "mkdocs.yml", "grep": "", "tee": "", "sudo": ""}  # and the file that each needs
+# programs, and the file that each needs
+SHELL = {"pipx": "pyproject.toml", "npm": "package-lock.json", "mkdocs": "mkdocs.yml", "grep": "", "tee": "", "sudo": ""}
 
 
 def cases(job: dict) -> list[dict]:
@@ -82,5 +84,11 @@ def test_every_command_of_a_workflow_exists(file):
     called = commands(yaml.safe_load(file.read_text(encoding="utf-8")))
     for command in called:
         check(*command)
-    assert any(command[0] == "pytest" for command in called)
-    assert any(command[:2] == ("python", "-m") for command in called)
+    assert file.stem == "release" or {"pytest", "python"} <= {command[0] for command in called}
+
+
+def test_every_place_that_names_the_version_names_this_one():
+    change_log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^## (\S+)", change_log, re.MULTILINE)[1] == playground.__version__
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == playground.__version__
+    assert '"playground.__version__"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Commands that use a trained run: translate sentences or files, and score a file."""
+"""Commands that use a trained run: translate sentences or files, score a file, and align the words of pairs."""
 
 from __future__ import annotations
 
@@ -110,10 +110,7 @@ def _translate_batched(opened: Open, lines: Iterator[str], way: Any, options: ar
 
 def add_score(commands: Commands) -> None:
     command = add_command(commands, "score", score, "translate a file with a trained run, and measure BLEU and chrF with sacrebleu")
-    command.add_argument("run", metavar="RUN", help=RUN)
-    command.add_argument("source", type=Path, metavar="SOURCE", help="a file of sentences, one per line, or of pairs")
-    command.add_argument("reference", nargs="?", type=Path, metavar="REFERENCE", help="a file of their translations, line by line")
-    command.add_argument("--encoding", default="", metavar="NAME", help=ENCODING)
+    _add_parallel(command)
     add_decoding(command)
     command.add_argument("--step", type=int, help=STEP)
     command.add_argument("--tokenize", choices=TOKENIZE, help="sacrebleu's, for BLEU; by default as the references are written")
@@ -125,12 +122,7 @@ def score(options: argparse.Namespace) -> int:
     from playground.cli.lines import score_lines, translate_lines
     from playground.features.translate.query import DecodingOptions, check_options
 
-    sources, references = _read_sides([file for file in (options.source, options.reference) if file], options)
-    if references is None:
-        raise Refusal("evaluation.no_references", name=str(options.source))
-    if len(sources) != len(references) or not sources:
-        two = str(options.reference or options.source)
-        raise Refusal("evaluation.unequal", one=str(options.source), lines=len(sources), two=two, others=len(references))
+    sources, references = _read_parallel(options)
     check_options(DecodingOptions(width=options.beam or 1, length_penalty=options.length_penalty))
     started = time.perf_counter()
     with _open_run(options.run) as opened:
@@ -157,6 +149,40 @@ def score(options: argparse.Namespace) -> int:
     print(json.dumps(report) if options.json else _table(report))
     _tell_notes(dict.fromkeys(token for line in lines for token in line.unread), report["cut"], report["copied"])
     return 0
+
+
+def add_align(commands: Commands) -> None:
+    about = "align the words of given translations by cross-attention: a line for each pair, as 0-0 1-2 (Pharaoh's format)"
+    _add_parallel(add_command(commands, "align", align, about))
+
+
+def align(options: argparse.Namespace) -> int:
+    from playground.export.exported_run import export_run, find
+    from playground.pretrained import build_pretrained
+
+    model = build_pretrained(export_run(find(options.run)).model_files())
+    for source, target in zip(*_read_parallel(options), strict=True):
+        print(model.align(source, target) if source and target else "", flush=True)
+    return 0
+
+
+def _add_parallel(command: argparse.ArgumentParser) -> None:
+    """Adds a run and the files of sentences and of their translations."""
+    command.add_argument("run", metavar="RUN", help=RUN)
+    command.add_argument("source", type=Path, metavar="SOURCE", help="a file of sentences, one per line, or of pairs")
+    command.add_argument("reference", nargs="?", type=Path, metavar="REFERENCE", help="a file of their translations, line by line")
+    command.add_argument("--encoding", default="", metavar="NAME", help=ENCODING)
+
+
+def _read_parallel(options: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Reads sentences and their translations. Raises Refusal where there are none, or another number of them."""
+    sources, references = _read_sides([file for file in (options.source, options.reference) if file], options)
+    if references is None:
+        raise Refusal("evaluation.no_references", name=str(options.source))
+    if len(sources) != len(references) or not sources:
+        two = str(options.reference or options.source)
+        raise Refusal("evaluation.unequal", one=str(options.source), lines=len(sources), two=two, others=len(references))
+    return sources, references
 
 
 def _table(report: dict[str, Any]) -> str:

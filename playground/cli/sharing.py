@@ -1,4 +1,4 @@
-"""Commands that take runs elsewhere: export one, freeze it, upload it to the Hub, back up a server's store; and serve the page."""
+"""Commands that take runs elsewhere: export one, freeze it, upload it to the Hub, back up a server's store."""
 
 from __future__ import annotations
 
@@ -154,17 +154,3 @@ def _check(folder: Path, as_json: bool) -> int:
     if not as_json:
         print(", ".join(f"{verdict}: {counts[verdict]}" for verdict in VERDICTS if counts[verdict]) or "Nothing is kept here.")
     return int(any(counts[verdict] for verdict in LOST))
-
-
-def add_serve(commands: Commands) -> None:
-    add_command(commands, "serve", serve, "start the page")
-
-
-def serve(options: argparse.Namespace) -> int:
-    import gc
-
-    gc.disable()  # as in app.py
-    from playground.ui.server import serve as serve_page
-
-    serve_page()
-    return 0

@@ -56,7 +56,7 @@ def sample(
     return _write(DecodingState(model, [source], prefix, cache, record, fast), prefix, most, draw)[0]
 
 
-def top_k_top_p_filter(probabilities: Tensor, top_k: int = 0, top_p: float = 1.0) -> Tensor:
+def top_k_top_p_filter(probabilities: Tensor, top_k: int, top_p: float) -> Tensor:
     """Returns a mask of the tokens that may be sampled, (B, V) -> (B, V): of the `top_k` likeliest (0: of all) the fewest whose share among
     these reaches `top_p` (nucleus sampling, Holtzman et al. 2020). The likeliest always passes; ties rank by token id."""
     ranked, order = probabilities.sort(dim=-1, descending=True, stable=True)
