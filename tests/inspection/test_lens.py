@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from playground.decoding import trace
-from playground.inspection.logits import lens_fact, logit_lens
+from playground.inspection.logits import decided, lens_fact, logit_lens
 from tests.inspection.test_activations import build
 
 SOURCE, TARGET = [5, 6, 7, 4, 9], [7, 4, 4, 8, 2]
