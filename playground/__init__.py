@@ -1,13 +1,13 @@
 """A playground for the Transformer of "Attention Is All You Need". Read in this order:
 
-config (every setting) with choices (properties of named choices) and knobs (types and checks) · cursor (every view setting) with fields
-(their kinds) · tasks (toy tasks) · model (the paper) · data (sentences in, batches out) · training (a generator of steps) · decoding
-(greedy, sampling, beam search) · inspection (facts about arrays) · variants (deliberate changes of the model) · runs (threads, disk, the
-replay) · ray (training on a Ray cluster) · queries (analyses of a run) · export (a run as a zip) · hub (the Hugging Face Hub) · lessons
-(labs, experiments, the course) · rooms (a class) · backup (a server's store as one file) · figures (arrays in, pictures out) · ui (the
-page) · freeze (the page as static files) · reading (uploaded files) · words (every sentence of the interface) · logs (one line per event) ·
-pretrained, loading and scripting (a model, and its training, in a line of Python) · cli (the command line) · readme (the README's generated
-parts).
+config (every setting) with choices (properties of named choices) and knobs (types and checks) · cursor (every view setting) · tasks (toy
+tasks) · model (the paper) · data (sentences in, batches out) · training (a generator of steps) · decoding (greedy, sampling, beam search) ·
+inspection (facts about arrays) · variants (deliberate changes of the model) · runs (threads, disk, the replay) · ray (training on a Ray
+cluster) · queries (analyses of a run) · export (a run as a zip) · hub (the Hugging Face Hub) · lessons (labs, experiments, the course) ·
+rooms (a class) · backup (a server's store as one file) · figures (arrays in, pictures out) · ui
+(the page) · freeze (the page as static files) · reading (uploaded files) · words (every sentence of the interface) · logs (one line per
+event) · pretrained, loading and scripting (a model, and its training, in a line of Python) · cli (the command line) · readme (the README's
+generated parts).
 """
 
 import importlib

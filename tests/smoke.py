@@ -35,7 +35,7 @@ def train_and_translate(folder: Path) -> None:
 
 
 def get(url: str, server: subprocess.Popen) -> str:
-    """What is at the address, once the server listens. Raises RuntimeError when the server ends or doesn't answer."""
+    """Returns the content at the address, once the server listens. Raises RuntimeError when the server ends or doesn't answer."""
     end = time.monotonic() + PATIENCE
     while server.poll() is None and time.monotonic() < end:
         try:

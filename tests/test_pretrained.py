@@ -66,16 +66,16 @@ def test_every_source_gives_the_same_model(home, monkeypatch):
 
 
 def test_attention_comes_with_its_labels():
-    found = playground.load("reverse").attention("hello")
-    assert found.source == (*"hello", "<eos>")
-    assert found.output == (*"olleh", "<eos>")
-    assert found.fed == ("<bos>", *"olleh")
+    result = playground.load("reverse").attention("hello")
+    assert result.source == (*"hello", "<eos>")
+    assert result.output == (*"olleh", "<eos>")
+    assert result.fed == ("<bos>", *"olleh")
     for kind in KINDS:
-        rows, columns = found.labels(kind)
-        weights = getattr(found, kind)
+        rows, columns = result.labels(kind)
+        weights = getattr(result, kind)
         assert weights.shape == (2, 4, len(rows), len(columns))
         assert np.allclose(weights.sum(axis=-1), 1, atol=1e-5)
-    assert found.cross[-1].mean(axis=0).argmax(axis=-1)[:5].tolist() == [4, 3, 2, 1, 0]  # it reads the word backwards
+    assert result.cross[-1].mean(axis=0).argmax(axis=-1)[:5].tolist() == [4, 3, 2, 1, 0]  # it reads the word backwards
 
 
 def test_what_is_no_source_no_model_or_no_sentence_is_one_refusal(home, tmp_path, monkeypatch, capsys):

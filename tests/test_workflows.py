@@ -21,7 +21,7 @@ SHELL = {"pipx": "pyproject.toml", "npm": "package-lock.json", "mkdocs": "mkdocs
 
 
 def cases(job: dict) -> list[dict]:
-    """What `matrix.NAME` stands for in each run of a job."""
+    """Returns the values of `matrix.NAME` in each run of a job."""
     matrix = job.get("strategy", {}).get("matrix", {})
     if "include" in matrix:
         return matrix["include"]
@@ -30,7 +30,7 @@ def cases(job: dict) -> list[dict]:
 
 def commands(workflow: dict) -> set[tuple[str, ...]]:
     """The words of each command, those in a matrix filled in."""
-    found = set()
+    called = set()
     for job in workflow["jobs"].values():
         for case, step in product(cases(job), job["steps"]):
             line = re.sub(r"\$\{\{ matrix\.(\w+) \}\}", lambda match, case=case: str(case.get(match[1], "")), step.get("run", ""))
@@ -39,11 +39,11 @@ def commands(workflow: dict) -> set[tuple[str, ...]]:
             command: list[str] = []
             for word in [*words, ";"]:
                 if set(word) <= set("();|&"):
-                    found.add(tuple(command))
+                    called.add(tuple(command))
                     command = []
                 else:
                     command.append(word)
-    return found - {()}
+    return called - {()}
 
 
 def check(program: str, *words: str) -> None:

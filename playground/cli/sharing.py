@@ -49,7 +49,7 @@ def add_push(commands: Commands) -> None:
 
 
 def push(options: argparse.Namespace) -> int:
-    from playground.hub.remote import push as push_run
+    from playground.hub.uploads import push as push_run
 
     print(push_run(options.run, options.repo, options.private))
     return 0
@@ -64,13 +64,13 @@ def add_space(commands: Commands) -> None:
 
 
 def space(options: argparse.Namespace) -> int:
-    from playground.hub.space import plan, upload
+    from playground.hub.uploads import plan_space, upload_space
 
-    upload_plan = plan(options.repo, options.hardware)
+    upload_plan = plan_space(options.repo, options.hardware)
     if options.dry_run:
         print("\n".join(upload_plan.say()))
     else:
-        print(upload(upload_plan, options.private), upload_plan.hardware.note, sep="\n")
+        print(upload_space(upload_plan, options.private), upload_plan.hardware.note, sep="\n")
     return 0
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from playground.config import Experiment, Refusal
 from playground.cursor import FIELDS, FOLLOWED, check
-from playground.fields import Lists
+from playground.knobs import Lists
 from playground.logs import event, pseudonym
 from playground.rooms import activities, experiment
 from playground.rooms.room import (
