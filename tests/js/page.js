@@ -229,7 +229,8 @@ export function openPage(query = "", known = KNOWN) {
   const globals = {
     innerWidth: 1280, document, location, history, localStorage: new Store(), sessionStorage: new Store(), MutationObserver: nothing, ResizeObserver: nothing,
     navigator: { languages: ["en"] }, getComputedStyle: () => ({ getPropertyValue: () => "" }),
-    EventSource: Stream, matchMedia: () => ({ matches: false }), requestAnimationFrame: () => 1, addEventListener: (...listening) => page.addEventListener(...listening),
+    EventSource: Stream, matchMedia: () => ({ matches: false }), requestAnimationFrame: () => 1,
+    addEventListener: (...listening) => page.addEventListener(...listening),
   };
   for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   return document;
