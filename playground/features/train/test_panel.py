@@ -43,7 +43,7 @@ def test_every_frame_has_one_size_and_sentence_matrix_and_probes_are_of_the_very
         panels = frames(site, run, text, every=8 if run == SHIPPED[0] else 1)  # the night looks at all
         now = frame_of(picture(site.panel("training", run=run, text=text)))
         drawn = {step: picture(panel) for step, panel in panels.items() if "held" in panel}
-        assert all(frame_of(one) == now for one in drawn.values())
+        assert all(frame_of(drawing) == now for drawing in drawn.values())
         assert {block(panel, "live-heads")["tall"] for step, panel in panels.items() if step not in drawn} <= {now[3]}
         for step, panel in panels.items() if text in texts else ():
             sentence, look = site.panel("sentence", run=run, text=text, step=step), site.reader.look(record, step, text, "reference")
