@@ -70,7 +70,7 @@ def read_link(runs: Runs, query: Mapping[str, str]) -> tuple[Experiment, dict[st
     place, ignored = cursor.read_query(query, LISTS)
     ignored |= {str(refusal.values["name"]): refusal for refusal in refused}
     try:
-        run = runs.get(place["run"]) if "run" in place else next(iter(runs.shipped()), None)
+        run = runs.get(place["run"]) if "run" in place else None
         if run and not experiment.difference() and not any(name in KNOBS and name not in ignored for name in query):
             experiment = disclosed(run)
         elif run and experiment.data.task == "own":  # a link names own sentences only by their run

@@ -171,8 +171,9 @@ export class Crowd {
     const box = around(drawn.map(({ place }) => place)), ratio = devicePixelRatio || 1;
     const [width, height] = [box.width, box.height].map((length) => Math.ceil(length * ratio));
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-    const sides = { left: box.x - origin.x + layers.scrollLeft * zoom, top: box.y - origin.y, width: box.width, height: box.height };
-    canvas.style.cssText = Object.entries(sides).map(([side, length]) => `${side}:${length / zoom}px`).join(";");
+    const sides = [box.x - origin.x + layers.scrollLeft * zoom, box.y - origin.y, box.width, box.height];
+    const [left, top, wide, high] = sides.map((length) => `${length / zoom}px`);
+    canvas.style.cssText = `width: ${wide}; height: ${high}; transform: translate(${left}, ${top})`; // nothing on the page moves with it
     const pen = canvas.getContext("2d");
     pen.setTransform(ratio, 0, 0, ratio, -box.x * ratio, -box.y * ratio);
     pen.clearRect(box.x, box.y, box.width, box.height);

@@ -37,8 +37,8 @@ def panel(view: View) -> dict:
     about = view.say(f"page.mask_{kind}_about")
     if is_packed and kind != "packed":
         about = f"{about} {view.say('page.mask_packs')}"
-    large, lesser, *below = _build_packed(view) if kind == "packed" else _build_padded(view, kind)
-    side = blocks.column("side", chooser, blocks.text("about", about, css="pg-caption"), lesser)
+    large, choice, *below = _build_packed(view) if kind == "packed" else _build_padded(view, kind)
+    side = blocks.column("side", chooser, blocks.text("about", about, css="pg-caption"), choice)
     footnote = blocks.text("three", view.say("page.mask_three"), css="pg-about")
     return {"step": None, "blocks": [blocks.row("main", blocks.column("large", large), side, css="stage"), *below, footnote]}
 

@@ -13,7 +13,6 @@ from playground.features.shared.figures.runs import DASHES
 from playground.features.shared.naming import disclosed, label, shown_setting, shown_value, title
 from playground.features.shared.queries.learning_curves import learning_curve
 from playground.features.shared.view import View
-from playground.runs.orders import FINISHED
 from playground.runs.run import Run
 from playground.words import listed
 from playground.words.amounts import percentage
@@ -153,20 +152,25 @@ def draw_behind(view: View, figures: dict[str, dict], run: Run | None) -> dict[s
     return figures | {"loss": behind("loss", "validation_loss"), "accuracy": behind("accuracy", "exact_match")}
 
 
+def describe_change(view: View, before: Run | None) -> list[str]:
+    """Returns a sentence on what differs from the run `before`, and what came of it; none about a run that the visitor pinned."""
+    if before is None or view.field("pin"):
+        return []
+    changes = naming.describe_difference(disclosed(view.run), disclosed(before), view.language) or view.say("compare.same_settings")
+    if view.run.exact_match is None or before.exact_match is None:
+        return [view.say("compare.changed", changes=changes)]
+    reached = {"before": percentage(before.exact_match), "after": percentage(view.run.exact_match)}
+    return [view.say("compare.changed_to", changes=changes, **reached)]
+
+
 def build_comparison(view: View, before: Run | None) -> list[dict]:
-    """Returns what differs from the run `before`, what came of it, and the way to compare both; or a button that unpins it."""
+    """Returns the button that compares the run on screen with the one `before`, whose curve is grey; or that unpins it."""
     if before is None:
         return []
     if view.field("pin"):
         name = naming.name(before, view.language, view.token)
         return [blocks.button("unpin", "move", view.say("compare.unpin", name=name), to={"pin": ""})]
-    changes = naming.describe_difference(disclosed(view.run), disclosed(before), view.language) or view.say("compare.same_settings")
-    values = {"name": naming.name(before, view.language, view.token), "changes": changes}
-    if view.run.exact_match is not None and before.exact_match is not None and view.run.status in FINISHED:
-        values |= {"before": percentage(before.exact_match), "after": percentage(view.run.exact_match)}
-    text = view.say("compare.changed_to" if "after" in values else "compare.changed", **values)
-    to = {"tab": "runs", "runs": f"{before.id},{view.run.id}"}
-    return [blocks.text("changed", text), blocks.button("compare", "move", view.say("compare.both"), to=to)]
+    return [blocks.button("compare", "move", view.say("compare.both"), to={"tab": "runs", "runs": f"{before.id},{view.run.id}"})]
 
 
 def _nearest_relation(view: View) -> list[Run]:

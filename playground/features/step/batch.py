@@ -103,8 +103,8 @@ class _LossGrid:
         chosen = view.inside("line", "place", values.shape)
         length = int(rows.real[at].any(axis=0).nonzero()[0].max()) + 1
         targets = [spell_tokens(view, rows.tgt_out[row, :length], "tgt") for row in at]
-        stage = view.stage_below(ABOVE)
-        width = stage.get("width", view.room(LARGE))
+        place = view.stage_below(ABOVE)
+        width = place.get("width", view.room(LARGE))
         self.is_beside = length * pictures.needed_width(targets, LEGIBLE_SHARE) <= width
         self.picture = view.draw(
             pictures.losses,
@@ -117,7 +117,7 @@ class _LossGrid:
             change=change,
             chosen=(chosen[0] - first, chosen[1]) if chosen and chosen[0] in at and chosen[1] < length else None,
             titles=(view.say("step.axis_line"), view.say("step.axis_place")),
-            **(stage if self.is_beside else stage and stage | {"width": view.width}),
+            **(place if self.is_beside else place and place | {"width": view.width}),
         )
 
     def lay_out(self, id: str, caption: str, title: str, name: str, about: list[dict]) -> list[dict]:

@@ -38,7 +38,7 @@ register("numbers", (element, block) => {
 register("outcome", (element, block) => {
   const run = page.live, grows = isGrowing() || run.status === "paused";
   element.classList.toggle("grows", grows);
-  if (!grows) return folded(element, block.text);
+  if (!grows) return block.text && folded(element, block.text); // until the server has said how it ended, the bar stays
   if (!element.querySelector("progress")) element.replaceChildren(h("progress", { "aria-label": say("bar_label") }), h("span", {}));
   const [bar, text] = childrenOf(element);
   updateAttributes(bar, { max: run.steps || 1 });

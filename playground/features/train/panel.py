@@ -9,7 +9,7 @@ from playground.features.shared import blocks, heads, panels
 from playground.features.shared.naming import label
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import REFERENCE
-from playground.features.shared.selected_runs import build_comparison, draw_behind, find_before
+from playground.features.shared.selected_runs import build_comparison, describe_change, draw_behind, find_before
 from playground.features.shared.view import View
 from playground.features.train import figure as curves, kinds, settling
 from playground.lessons.tour import STOPS
@@ -47,8 +47,7 @@ def panel(view: View) -> dict:
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
     numbers = kinds.numbers("numbers", numbers, view.say("page.numbers_more"), folded)
-    comparison = blocks.row("before", *build_comparison(view, before), css="before")
-    curve_column = blocks.column("curves", build_outcome(view), numbers, curve["accuracy"], comparison)
+    curve_column = blocks.column("curves", *_link_tour(view), build_outcome(view, before), numbers, curve["accuracy"])
     below = [
         blocks.row("more", curve["loss"], curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="grids"),
         blocks.downloads("history", view.say("page.history_download"), "history", files),
@@ -68,33 +67,39 @@ def panel(view: View) -> dict:
     attention_blocks, small_heads, held = [blocks.text("recurrent", view.say("training.recurrent"), css="pg-caption")], [], {}
     if view.attends:
         attention_blocks, small_heads, held = settling.build_attention(view)
-    curve_column["blocks"] += [*([heads.build_view_choice(view)] if view.attends else []), _build_ways_on(view), *small_heads]
+        curve_column["blocks"] += [heads.build_view_choice(view), *small_heads]
     return {
         "step": view.look.step,
         **held,
         "blocks": [
-            blocks.row("top", blocks.column("attention", *attention_blocks), curve_column, css="stage"),
+            blocks.row("top", blocks.column("attention", *attention_blocks, build_ways_on(view, before)), curve_column, css="stage"),
             _build_probes(view, probes),
             *below,
         ],
     }
 
 
-def _build_ways_on(view: View) -> dict:
-    """Builds the buttons below the curve: the replay, the export and a knob to try after a training; one step in slow motion, for models
-    without a variant; and the tour, which only covers Transformers and which the page's script hides once it is begun."""
+def _link_tour(view: View) -> list[dict]:
+    """Builds the button to the tour, which only covers Transformers; the page's script hides it once the tour is begun."""
+    if not view.attends:
+        return []
+    return [blocks.button("tour", "move", view.say("tour.open"), to={"tab": "map", "stop": next(iter(STOPS))})]
+
+
+def build_ways_on(view: View, before: Run | None) -> dict:
+    """Builds the buttons below the picture: after a training the replay, the comparison with the run `before`, the export, a knob to try;
+    for models without a variant one step in slow motion."""
     buttons = []
     if view.run.status in FINISHED:
         if len(view.run.replay.steps) > 1:
             buttons.append(blocks.button("play", "play", view.say("outcome.play")))
+        buttons += build_comparison(view, before)
         if view.run.snapshot and view.run.snapshot.step and not view.run.secret:
             buttons.append(blocks.button("take", "take", view.say("page.take_home")))
         if knob := _suggest_knob(view):
             buttons.append(blocks.button("change", "knob", view.say("outcome.change", knob=label(knob, view.language)), knob=knob))
     if view.run.experiment.model.variant == "none":
         buttons.append(blocks.button("slow", "move", view.say("step.see"), to={"tab": "step"}))
-    if view.attends:
-        buttons.append(blocks.button("tour", "move", view.say("tour.open"), to={"tab": "map", "stop": next(iter(STOPS))}))
     return blocks.row("ways", *buttons, css="ways")
 
 
@@ -119,9 +124,11 @@ def _build_probes(view: View, newest: tuple[Probe, ...]) -> dict:
     return kinds.probes("probes", view.say("page.probes"), caption, joiner, [asdict(probe) for probe in probes])
 
 
-def build_outcome(view: View) -> dict:
-    """Builds the line above the curve: a progress bar in training, then the outcome."""
-    return kinds.outcome("outcome", _write_outcome(view) if view.run.status in FINISHED else "")
+def build_outcome(view: View, before: Run | None = None) -> dict:
+    """Builds the line above the curve: a progress bar in training, then what changed since the run `before`, and the outcome."""
+    if view.run.status not in FINISHED:
+        return kinds.outcome("outcome", "")
+    return kinds.outcome("outcome", paragraph([*describe_change(view, before), _write_outcome(view)]))
 
 
 def _write_outcome(view: View) -> str:

@@ -1,4 +1,4 @@
-"""The first tab: three numbers, the end told in a sentence, the replay of one head at one size, and the sentence that is always there."""
+"""The first tab: three numbers, the end sentence in a sentence, the replay of one head at one size, and the sentence that is always there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from playground.features.shared.view import View, percent
-from playground.features.train.panel import build_outcome
+from playground.features.train.panel import build_outcome, build_ways_on
 from playground.features.train.settling import write_lead
 from playground.inspection.heads import HeadScores, NamedHead
 from playground.runs.replay import Replay
@@ -43,14 +43,14 @@ def test_every_frame_has_one_size_and_sentence_matrix_and_probes_are_of_the_very
         panels = frames(site, run, text, every=8 if run == SHIPPED[0] else 1)  # the night looks at all
         now = frame_of(picture(site.panel("training", run=run, text=text)))
         drawn = {step: picture(panel) for step, panel in panels.items() if "held" in panel}
-        assert all(frame_of(drawing) == now for drawing in drawn.values())
-        assert {block(panel, "live-heads")["tall"] for step, panel in panels.items() if step not in drawn} <= {now[3]}
+        assert all(frame_of(figure) == now for figure in drawn.values())
+        assert all(block(panel, "live-heads")["tall"] >= now[3] for step, panel in panels.items() if step not in drawn)
         for step, panel in panels.items() if text in texts else ():
             sentence, look = site.panel("sentence", run=run, text=text, step=step), site.reader.look(record, step, text, "reference")
             assert panel["step"] == look.step == site.reader.look(record, step, text).step == step
             np.testing.assert_allclose(block(panel, "live-heads")["weights"], look.cross, atol=0.006)
             if step in drawn:
-                assert drawn[step]["caption"].startswith(say("en", "page.caption_step", step=step))
+                assert say("en", "page.caption_step", step=step) in drawn[step]["caption"]
                 layer, head = map(int, panel["held"].split(".")[1:])
                 np.testing.assert_allclose(drawn[step]["figure"]["data"][0]["z"], look.cross[layer - 1, head - 1], atol=1e-4)
             for source, probe in zip(record.replay.plan.probes, block(panel, "probes")["rows"], strict=True):
@@ -87,11 +87,11 @@ def test_all_heads_are_watched_until_one_follows_a_pattern_which_then_stays(site
     assert settled == sorted(settled)
     assert settled[0] is False and settled[-1] is True  # noqa: PT018
     before, since = panels[settled.index(True) - 1], panels[settled.index(True)]
-    assert block(before, "waiting")["text"] == say("en", "settling.waiting", step=before["step"], count=8)
+    assert block(before, "live-heads")["label"] == say("en", "settling.waiting", step=before["step"], count=8)
     assert (block(before, "live-heads")["layer"], "learn-cross" in ids(before)) == (None, False)
     layer, head = map(int, since["held"].split(".")[1:])
     sentence = say("en", "settling.begins", layer=layer, head=head, what=say("en", "settling.what_backward"))
-    assert sentence in picture(since)["caption"]
+    assert picture(since)["caption"].startswith(sentence)
     small = block(since, "live-heads")
     assert (small["layer"], small["head"], small["names"][layer - 1][head - 1][0]) == (layer - 1, head - 1, say("en", "heads.name_aligned"))
     assert "held" not in site.panel("training", run="reverse", step=0, held=since["held"])  # nor is it large before that in a replay
@@ -104,10 +104,10 @@ def test_when_no_head_settled_the_end_says_so(site, name, number, key):
     assert write_lead(view, scored, (0, 0)) == (key and say("en", f"settling.{key}", layer=1, head=1))
 
 
-def end_of(site, run: Run, language: str = "en") -> list[dict]:
+def end_of(site, run: Run, language: str = "en") -> tuple[dict, list[dict]]:
     view = View(site.runs, site.reader, {"run": "reverse", "lang": language})
     view.run = run
-    return build_outcome(view)["blocks"]
+    return build_outcome(view), [way for way in build_ways_on(view, None)["blocks"] if way["act"] == "knob"]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_the_end_leads_to_the_knob_that_is_next(site, status, exact, knob, loss,
     if exact is not None:
         run.history.validations.append(30, 0.5, 0.9, exact, 50, 50)
     for language in LANGUAGES:
-        text, *ways = end_of(site, run, language)
+        text, ways = end_of(site, run, language)
         led = [(way["act"], way["knob"], say(language, f"knobs.{knob}.label") in way["label"]) for way in ways]
         assert led == [("knob", knob, True)][: len(knob)]
         assert (say(language, "outcome.by_heart", times=3) in text["text"]) == (knob in ("", "train_size"))
@@ -145,7 +145,7 @@ def test_the_end_leads_to_the_knob_that_is_next(site, status, exact, knob, loss,
 def test_unknown_tokens_are_named_and_a_readable_sentence_offered(site, run, text, named, use):
     unknown, readable = (site.panel("sentence", run=run, text=one)["unknown"] for one in (text, use))
     assert (unknown["use"], use in unknown["label"], readable) == (use, True, None)
-    assert [words in unknown["told"] for words in named] == [True] * len(named)
+    assert [words in unknown["sentence"] for words in named] == [True] * len(named)
     offered = {one["word"]: one["text"] for one in unknown["words"]}
     if "frau" in text:
         assert (offered["Frau"], offered["König"]) == ("die Frau liebt den Konig", "die frau liebt den König")

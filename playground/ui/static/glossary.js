@@ -44,7 +44,7 @@ export function prose(element, text) {
 }
 
 const LEAD = /^.{12,}?(?:[.!?…](?= )|[。！？])/su; // the first sentence; with the next one where it is as short as "Step 40."
-const LONG = 130; // letters from which a text is folded; a Chinese character says as much as two and a half
+const LONG = 100; // letters from which a text is folded; a Chinese character says as much as two and a half
 
 /** Writes prose of which only the first sentence stands there, and the rest, when it is asked for, after it. */
 export function folded(element, text) {

@@ -21,8 +21,9 @@ RIGHT = 12  # px, right margin
 MAX_CELL_PX, MAX_GRID_PX = 44, 612  # px, of a cell's side and of the whole grid
 LEGEND, ENTRY = 24, 0.8  # px of one line below the grid; lines of one legend entry
 TITLE = 22  # px, an axis title with its padding
-MAX_STAGE_CELL_PX, STRETCH, STAGE_LEFT, EDGE = 150, 1.6, 104, 4  # of the large picture: px of a cell's side, most times as wide as high
+MAX_STAGE_CELL_PX, STRETCH, STAGE_LEFT, EDGE = 150, 2.0, 104, 4  # of the large picture: px of a cell's side, most times as wide as high
 # or as high as wide; px at the left, which hold the rows' title, and at the right and below
+STAGE_TITLES = 31  # px of its line of titles
 LEGEND_ABOVE = 420  # px of a grid that has room for a legend between its titles
 
 
@@ -59,7 +60,7 @@ def place(
     room = max(width - names_px - (EDGE if stage else RIGHT), 60)  # px
     extents = [tokens.extent(token, longest) for token in columns]
     if stage:
-        wide, high = room / len(columns), (stage - TITLE - 4 - max(extents) - EDGE) / len(rows)
+        wide, high = room / len(columns), (stage - STAGE_TITLES - 4 - max(extents) - EDGE) / len(rows)
         step, high = (min(side, STRETCH * other, MAX_STAGE_CELL_PX) for side, other in ((wide, high), (high, wide)))
         across, down = step * len(columns), max(high * len(rows), 28)
     else:
@@ -72,7 +73,7 @@ def place(
     return Place(
         left=names_px,
         right=max(EDGE if stage else RIGHT, (extents[-1] - step) / 2 + 4 if upright else 0),
-        top=max(names + TITLE, 2 * LINE + 4) if stage else TITLE + 8 + names,
+        top=names + STAGE_TITLES if stage else TITLE + 8 + names,
         across=across,
         down=down,
         share=round(min(across / room, 1.0), 4),
@@ -126,9 +127,10 @@ def layout(at: Place, rows: Sequence[str], columns: Sequence[str], *, kind: str,
 
 
 def write_row_title(at: Place, title: str, dark: bool) -> dict:
-    """Writes the title of a stage's rows above their names, in two lines."""
+    """Writes the title of a stage's rows above their names, in two lines: "query: input" and "→ next token"."""
     return {
-        "text": re.sub(r"(?<=[:：])\s*", "<br>", title, count=1), "font": {"size": theme.SIZE, "color": theme.colors(dark)["muted"]},
+        "text": re.sub(r"\s*(?=→)|(?<=[:：])\s*(?!.*→)", "<br>", title, count=1),
+        "font": {"size": theme.SIZE, "color": theme.colors(dark)["muted"]},
         "xref": "paper", "x": 0, "xanchor": "right", "xshift": -6, "yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 4,
         "align": "right", "showarrow": False, "borderpad": 0,
     }  # fmt: skip
@@ -136,7 +138,7 @@ def write_row_title(at: Place, title: str, dark: bool) -> dict:
 
 def above(at: Place, pixels: float) -> float:
     """Returns the height `pixels` above the column names of a stage, in Plotly's paper units."""
-    return round(1 + (at.top - TITLE + pixels) / at.down, 4)
+    return round(1 + (at.top - STAGE_TITLES + pixels) / at.down, 4)
 
 
 def colorbar(at: Place, title: str, ticks: Sequence[float], dark: bool) -> dict:
@@ -146,8 +148,8 @@ def colorbar(at: Place, title: str, ticks: Sequence[float], dark: bool) -> dict:
         return bar | {"ticktext": [theme.minus(f"{tick:.2g}") for tick in ticks]}
     wide, ends = at.across >= LEGEND_ABOVE, (ticks[0], ticks[-1])
     texts = [theme.minus(f"{ends[0]:.2g}"), title if wide else "", theme.minus(f"{ends[1]:.2g}")]
-    bar |= {"x": 1, "xanchor": "right", "y": above(at, TITLE - 1), "len": 130 if wide else 56, "thickness": 7, "title": {"text": ""}}
-    return bar | {"tickvals": [ends[0], sum(ends) / 2, ends[1]], "ticktext": texts}
+    bar |= {"x": 1, "xanchor": "right", "xpad": 8, "y": above(at, STAGE_TITLES - 1), "len": 130 if wide else 56, "thickness": 7}
+    return bar | {"title": {"text": ""}, "tickvals": [ends[0], sum(ends) / 2, ends[1]], "ticktext": texts}
 
 
 def below(at: Place, line: float) -> float:
@@ -227,7 +229,7 @@ def swatch(name: str, color: str, symbol: str = "square", opacity: float = 1, vi
 def legend(at: Place, line: float, dark: bool) -> dict:
     """Lays out the legend below the grid, a line for each entry: side by side they would not fit on a phone. A wide stage has it above."""
     if at.stage and at.across >= LEGEND_ABOVE:
-        return legend(dataclasses.replace(at, stage=False), 0, dark) | {"orientation": "h", "y": above(at, 0), "yanchor": "bottom"}
+        return legend(dataclasses.replace(at, stage=False), 0, dark) | {"orientation": "h", "y": above(at, 2), "yanchor": "bottom"}
     return {
         "orientation": "v", "x": 0, "xanchor": "left", "y": below(at, line), "yanchor": "top",
         "bgcolor": "rgba(0,0,0,0)", "font": {"size": theme.SIZE, "color": theme.colors(dark)["muted"]},
