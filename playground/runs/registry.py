@@ -72,8 +72,8 @@ class Runs:
         self, experiment: Experiment, token: str, pairs: Pairs | None = None, credit: str = "", label: str = "", compared_to: str = "",
         sentences_shared: bool = False,
     ) -> Run:  # fmt: skip
-        """Creates and queues a run, to be compared with the run `compared_to`. Raises Refusal: too large for the machine, too many unfinished
-        runs, no data for task "own"."""
+        """Creates and queues a run, to be compared with the run `compared_to`. Raises Refusal: too large for the machine, too many
+        unfinished runs, no data for task "own"."""
         credit = credit or (pairs.credit if pairs else "")
         values = {"data": pairs, "credit": credit, "label": clean_label(label), "beside": compared_to, "sentences_shared": sentences_shared}
         return self._starter.start([new_run(experiment, token, **values)], token)[0]
