@@ -16,7 +16,7 @@ from typing import Any
 
 from playground.config import Experiment, Refusal
 from playground.cursor import FIELDS, FOLLOWED, check
-from playground.fields import Lists
+from playground.knobs import Lists
 from playground.logs import event, pseudonym
 from playground.rooms import activities, experiment, room as settings
 from playground.rooms.room import MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, RunLimits, clean_code, clean_name, require, ticket_of

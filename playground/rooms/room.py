@@ -20,7 +20,7 @@ from typing import Any
 
 from playground.config import PARTS, Experiment, Refusal, as_text, check
 from playground.cursor import check as check_field
-from playground.fields import Lists
+from playground.knobs import Lists
 from playground.runs.limits import Limits
 from playground.runs.names import owner_of
 

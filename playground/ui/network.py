@@ -64,10 +64,9 @@ def _is_free(host: str, port: int) -> bool:
 
 
 def describe_lan(name: str) -> dict[str, str | bool]:
-    """Returns whether other machines can reach a server listening at `name`, at which address ("" if unknown), and whether it runs on
-    Windows, where the command that opens it is another."""
+    """Returns whether other machines can reach a server listening at `name`, and at which address ("" if unknown)."""
     listens = not is_loopback(name)
-    return {"listens": listens, "address": lan_address() if listens else "", "windows": os.name == "nt"}
+    return {"listens": listens, "address": lan_address() if listens else ""}
 
 
 def run_link(run: str, base: object) -> str:

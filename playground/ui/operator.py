@@ -12,14 +12,10 @@ import hashlib
 import hmac
 import logging
 import os
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -30,6 +26,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from playground import __version__
 from playground.config import Refusal
 from playground.logs import event, pseudonym, recent
 from playground.runs.engines.choice import UNREACHABLE
@@ -177,7 +174,6 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 HEALTH = ("/health", f"{PREFIX}/health")  # a Space forwards only addresses that begin as Gradio's do
 
 
@@ -189,7 +185,7 @@ def health_routes(runs: Runs, counts: Mapping[str, Callable[[], int]]) -> list[G
         health_report = health(runs)
         report = {
             "status": health_report["status"],
-            "version": app_version(),
+            "version": __version__,
             "uptime_seconds": round(time.monotonic() - began),
             **{name: count() for name, count in counts.items()},
             **health_report,
@@ -198,16 +194,6 @@ def health_routes(runs: Runs, counts: Mapping[str, Callable[[], int]]) -> list[G
         return Response(orjson.dumps(report), code, {"Cache-Control": "no-store"}, "application/json")
 
     return [GuardedRoute(path, respond, PUBLIC, cost=0) for path in HEALTH]
-
-
-@cache
-def app_version() -> str:
-    """Returns the version in pyproject.toml, beside a clone or in the installed package; "" without either."""
-    with suppress(OSError, TypeError):
-        return re.search(r'^version = "(.+)"$', PROJECT.read_text(encoding="utf-8"), re.MULTILINE)[1]
-    with suppress(PackageNotFoundError):
-        return version("transformer-playground")
-    return ""
 
 
 def health(runs: Runs) -> dict[str, Any]:

@@ -163,9 +163,8 @@ class RoomActions:
         require_teacher(view["number"])
         place, fields = _find_question(view["activities"], call.activity)["place"], call.cursor
         try:
-            teacher_fields = {name: fields.get(name, "") for name in ("run", "arms") if name == "run" or fields.get(name)}
-            parameters = {**place, **teacher_fields} if "lab" in place else place
-            answer = room_result.find_right_answer(View(self._runs, self._reader, parameters, call.token), place)
+            context = {"run": fields.get("run", ""), **({"arms": fields["arms"]} if fields.get("arms") else {})} if "lab" in place else {}
+            answer = room_result.find_right_answer(View(self._runs, self._reader, {**place, **context}, call.token), place)
         except Refusal:  # a run was deleted, or doesn't know the answer yet
             answer = ""
         self._change(call, question.KIND, lambda posed, room, number: question.reveal(posed, room, number, answer))

@@ -215,7 +215,7 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
 def _lan_for(request: Request, listens_at: str) -> dict:
     """Returns the server's address in its network to a client on this very machine only."""
     is_here = is_loopback(request.url.hostname or "") and request.client is not None and is_loopback(request.client.host)
-    return describe_lan(listens_at) if is_here else {"listens": True, "address": "", "windows": False}
+    return describe_lan(listens_at) if is_here else {"listens": True, "address": ""}
 
 
 def _token(request: Request) -> str:

@@ -11,11 +11,14 @@ import os
 import signal
 import sys
 import time
+import webbrowser
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 # Set before Gradio is imported: by default it sends telemetry, and keeps a long event log that it copies after each event.
@@ -50,7 +53,7 @@ from playground.ui.delivery import Rewriter, build_middleware
 from playground.ui.document import FirstScreen, head, preloads
 from playground.ui.endpoints import MENU_ENTRY, add_endpoints, describe_api
 from playground.ui.guard import Bodies, Guard, store_uploads, uploads_folder
-from playground.ui.network import PORT, choose_port, server_name
+from playground.ui.network import PORT, choose_port, describe_lan, server_name
 from playground.ui.page import build_page, theme
 from playground.ui.rights import API, Gate, GuardedRoute, Listeners, Table, exception_handlers
 from playground.ui.routes import routes
@@ -189,9 +192,19 @@ def serve() -> None:
     logs.event(log, "server_began", runs=len(runs.shipped()), device=",".join(limits.devices), cores=limits.cores, memory=limits.memory)
     if port != PORT and not {"PORT", "GRADIO_SERVER_PORT"} & os.environ.keys():
         print(say(ENGLISH, "page.next_port", taken=PORT, port=port), flush=True)
-    print(f"Transformer Playground: {url}", flush=True)
+    announce(url, runs.store.folder)
     shutdown.wait()
     shut_down(demo, runs)
+
+
+def announce(url: str, folder: Path) -> None:
+    """Prints where the page is, for this machine and for others of the network, and where runs are kept; opens it with PLAYGROUND_OPEN."""
+    lan = describe_lan(server_name())["address"]
+    port = urlsplit(url).port
+    print(f"Transformer Playground: {url}", *([f"Other machines of this network: http://{lan}:{port}"] if lan and port else []), sep="\n")
+    print(f"Runs are kept in {folder}", flush=True)
+    if os.environ.get("PLAYGROUND_OPEN", "") not in ("", "0"):
+        webbrowser.open(url)
 
 
 class Shutdown:

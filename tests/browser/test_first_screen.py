@@ -43,7 +43,7 @@ def test_nothing_jumps(browser, server, visit, size, language, scheme):
 
 
 def test_a_first_visit_fetches_less_than_a_megabyte(visit):
-    """What came over the line until the page stands still."""
+    """Counts the bytes over the line until the page stands still."""
     page = visit(NOWHERE, meet=id)
     line, sizes = page.context.new_cdp_session(page), []
     line.send("Network.enable")

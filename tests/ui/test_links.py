@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from playground.config import KNOBS, Experiment, default, limits
 from playground.cursor import FIELDS, FORMER_VALUES
 from playground.features.shared.naming import CONTROLLED
-from playground.fields import MAX_TEXT, Number, Text
+from playground.knobs import MAX_TEXT, Number, Text
 from playground.ui import boot
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import done

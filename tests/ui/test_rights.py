@@ -35,7 +35,7 @@ def test_each_person_may_do_what_the_table_says_and_nothing_else(rows):
     wrong = {}
     for row in rows.values():
         for who in PEOPLE:
-            reply = row.told[who]
+            reply = row.answers[who]
             if reply not in CLOSED if row.right is Right.OFF else (reply in REFUSED) == (who in who_may(row.right)):
                 wrong[row.kind, who] = row.right, reply
     assert wrong == {}

@@ -125,7 +125,7 @@ export interface Boot {
   notice: string;
   zero_gpu: boolean; // whether a GPU is only lent to this Space, so that training uses the CPU
   host: string; // the Space's own address, when there is one
-  lan: { listens: boolean; address: string; windows: boolean }; // how others in the network reach this machine, for who sits at it
+  lan: { listens: boolean; address: string }; // how others in the network reach this machine, for who sits at it
 }
 
 /** Of iframe-resizer, in a frame that is as tall as its content. */
