@@ -1,4 +1,4 @@
-"""The first tab: three numbers, the end sentence in a sentence, the replay of one head at one size, and the sentence that is always there."""
+"""The first tab: three numbers, the end told in a sentence, the replay of one head at one size, and the sentence that is always there."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_the_end_leads_to_the_knob_that_is_next(site, status, exact, knob, loss,
 def test_unknown_tokens_are_named_and_a_readable_sentence_offered(site, run, text, named, use):
     unknown, readable = (site.panel("sentence", run=run, text=one)["unknown"] for one in (text, use))
     assert (unknown["use"], use in unknown["label"], readable) == (use, True, None)
-    assert [words in unknown["sentence"] for words in named] == [True] * len(named)
+    assert [words in unknown["told"] for words in named] == [True] * len(named)
     offered = {one["word"]: one["text"] for one in unknown["words"]}
     if "frau" in text:
         assert (offered["Frau"], offered["König"]) == ("die Frau liebt den Konig", "die frau liebt den König")
