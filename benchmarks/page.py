@@ -142,8 +142,8 @@ def _open(times: dict[str, list[float]], name: str, visitor: Any, port: int, sta
     page = visitor.new_page()
     page.goto(f"http://127.0.0.1:{port}/", wait_until="commit")
     page.wait_for_function("window.seen?.ready", timeout=60_000)
-    for event, mark in (("picture", "plotly"), ("ready", "ready")):
-        times[f"{name}{event}"].append(page.evaluate(f"performance.timeOrigin + window.seen.{mark}") / 1000 - started)
+    for event, moment in (("picture", "plotly"), ("ready", "ready")):
+        times[f"{name}{event}"].append(page.evaluate(f"performance.timeOrigin + window.seen.{moment}") / 1000 - started)
     page.close()
 
 

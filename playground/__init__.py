@@ -4,7 +4,7 @@ config (every setting) with choices (properties of named choices) and knobs (typ
 tasks) · model (the paper) · data (sentences in, batches out) · training (a generator of steps) · decoding (greedy, sampling, beam search) ·
 inspection (facts about arrays) · variants (deliberate changes of the model) · runs (threads, disk, the replay) · ray (training on a Ray
 cluster) · queries (analyses of a run) · export (a run as a zip) · hub (the Hugging Face Hub) · lessons (labs, experiments, the course) ·
-rooms (a class) · backup (a server's store as one file) · figures (arrays in, pictures out) · zero_gpu (a Space with a borrowed GPU) · ui
+rooms (a class) · backup (a server's store as one file) · figures (arrays in, pictures out) · ui
 (the page) · freeze (the page as static files) · reading (uploaded files) · words (every sentence of the interface) · logs (one line per
 event) · pretrained, loading and scripting (a model, and its training, in a line of Python) · cli (the command line) · readme (the README's
 generated parts).

@@ -154,7 +154,7 @@ class Text(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Field):
-    """One of `choices`; or of the list of that name, which another module provides (see ui/links.py)."""
+    """One of `choices`; or of the list of that name, which another module provides (see ui/boot.py)."""
 
     choices: tuple[str, ...] | str
 

@@ -12,10 +12,10 @@ from unittest.mock import MagicMock, patch
 
 from benchmarks.server import Server
 from benchmarks.tables import markdown
-from playground.ui.actions import ACTIONS
+from playground.ui.command import ACTIONS
 from playground.ui.endpoints.answers import ENDPOINTS
 from playground.ui.rights import Right, Table
-from playground.ui.rooms import _actions
+from playground.ui.room_actions import RoomActions
 from playground.ui.server import collect_routes
 from tests.hostile.attack import SLOW, Attack
 from tests.hostile.people import TARGET, People
@@ -27,7 +27,7 @@ DONE = "yes"
 TABS = count()
 with patch.dict(os.environ, {"PLAYGROUND_OPERATOR": "x" * 40}):  # its routes too
     TABLE = Table(collect_routes(*(MagicMock() for _ in range(3)), {}))
-ROOM = _actions(None, None, None)
+ROOM = RoomActions(None, None, None).table()
 # After these sentences are open, or there is no run any more, or another room.
 LAST = tuple(f"command {name}" for name in ("share_sentences", "delete", "take_key"))
 LAST += tuple(f"room {name}" for name in ("remove", "leave", "end", "join", "forget"))
@@ -58,7 +58,7 @@ def who_may(right: Right) -> tuple[str, ...]:
     """Returns those of PEOPLE who may, where the owner's sentences are open to no other."""
     return {
         Right.VISITOR: PEOPLE[1:], Right.READER: ("owner",), Right.OWNER: ("owner",), Right.MEMBER: ("student", "teacher"),
-        Right.TEACHER: ("teacher",), Right.OFF: (), Right.OPERATOR: (),
+        Right.TEACHER: ("teacher",), Right.OFF: (),
     }.get(right, PEOPLE)  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from playground.words.amounts import percentage
 ROOT = Path(__file__).parents[1]
 # clocks by default, processor time, an order, a first version number; all other files of runs/ are given the time: their tests move it
 TAKE_TIME = {"runtime.py", "recording.py", "machine_speed.py", "queue/parallel.py", "cache.py", "run.py"}
-TAKE_TIME |= {"rate_limit.py"}
+TAKE_TIME |= {"limits.py"}
 # part: other packages it may import | parts of ours it may import. In features/ a query and a figure are parts of their own, see part_of
 TABLE = """
 words: |
@@ -44,10 +44,9 @@ hub: huggingface_hub torch | config model data variants runs export
 loading: huggingface_hub | config runs export
 pretrained: numpy pandas torch | config loading model reading data variants decoding runs queries
 scripting: torch tqdm | config reading data runs export pretrained
-zero_gpu: spaces torch |
 features: numpy | words figures knobs config cursor reading model data decoding inspection training runs rooms queries lessons
-ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart segno starlette | words figures knobs config logs \
-cursor reading training runs rooms queries lessons export zero_gpu features
+ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart segno spaces starlette torch | words figures knobs config \
+logs cursor reading training runs rooms queries lessons export features
 readme: | words config lessons
 freeze: orjson | words config cursor inspection runs queries lessons features ui
 cli: | words knobs config cursor model reading data decoding runs backup queries lessons export hub ui freeze pretrained

@@ -41,8 +41,8 @@ from playground.runs.disk.store import SHIPPED
 from playground.runs.history import History
 from playground.runs.names import new_id
 from playground.training.optimisers import MAKERS
+from playground.ui.boot import LISTS
 from playground.ui.controls import GROUPS, make_control
-from playground.ui.links import LISTS
 from playground.variants import build
 from playground.words import LANGUAGES
 from tests.inspection.test_activations import SRC, TGT

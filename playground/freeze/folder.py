@@ -27,7 +27,7 @@ from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import CORE, PLOTLY, asset_version, list_assets, list_modules, read_raw_asset
 from playground.ui.boot import collect_boot_data, describe_run
-from playground.ui.shell import page, theme_css
+from playground.ui.page import build_frozen_page, theme_css
 from playground.words import LANGUAGES
 
 LEAST = 96  # bytes of JSON from which a reference pays
@@ -95,7 +95,7 @@ def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live:
     everything, done, panels = sum(size(grid) for grids in planned.values() for grid in grids), 0, {}
     assets = f"asset/{asset_version()}"
     _write_assets(folder / assets)
-    _write(folder / "index.html", page(f"./{assets}", MODULES, live).encode())
+    _write(folder / "index.html", build_frozen_page(f"./{assets}", MODULES, live).encode())
     yield 0, everything, "index.html"
     for name, grids in planned.items():
         panels[name] = []

@@ -15,9 +15,9 @@ from playground.inspection.interventions import Change, Edit, HeadId
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
+from playground.runs.corpora import ModelCache
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
-from playground.runs.model_cache import ModelCache
 from tests.decoding.test_sampling import SOURCES, untaught
 from tests.model.shared_copies import disturb
 from tests.model.test_transformer import SRC, build, combinations

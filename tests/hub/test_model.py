@@ -25,9 +25,9 @@ from playground.export import contents as scores
 from playground.export.exported_run import find
 from playground.hub import model, uploads
 from playground.hub.model import HubTransformer
+from playground.runs.corpora import ModelCache
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
-from playground.runs.model_cache import ModelCache
 
 FILES = {"config.json", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json", "README.md"}
 

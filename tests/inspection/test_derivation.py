@@ -11,9 +11,9 @@ from playground.inspection.activations import record
 from playground.inspection.arithmetic import SYMBOLS, Derivation, Label, Operand, Sheet, bracket, is_near, join_terms
 from playground.inspection.derivation import explain
 from playground.model.transformer import Transformer
+from playground.runs.corpora import ModelCache
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
-from playground.runs.model_cache import ModelCache
 from playground.words import LANGUAGES, known, say
 from tests.inspection.pocket import calculate, numbers, parts
 from tests.inspection.test_activations import build as drawn

@@ -8,7 +8,7 @@ from torch import nn
 
 from playground.decoding import trace
 from playground.inspection.activations import model_inputs
-from playground.inspection.logits import Part, attribute, lens_fact, logit_lens
+from playground.inspection.logits import Part, attribute, decided, lens_fact, logit_lens
 from playground.model.transformer import Transformer
 from tests.inspection.test_activations import build
 
@@ -37,13 +37,13 @@ def test_each_row_is_a_model_that_ends_there():
         np.testing.assert_allclose(trace(model, SOURCE, TARGET).probabilities, answer[layers], atol=1e-6)
 
 
-@pytest.mark.parametrize(("lines", "decided", "values"), [
+@pytest.mark.parametrize(("lines", "places", "values"), [
     (("0120", "1122", "1120"), [1, 0, 0, 2], {"layer": 0, "steps": 2, "all": 4, "early": 2}),  # step 3 left and came back at the end
     (("33", "00", "00"), [1, 1], {"layer": 1, "steps": 2, "all": 2, "early": 0}),
 ])  # fmt: skip
-def test_a_step_is_decided_where_the_final_token_comes_to_stay(lines, decided, values):
+def test_a_step_is_decided_where_the_final_token_comes_to_stay(lines, places, values):
     answer = 0.1 + 0.6 * np.eye(4)[[[int(token) for token in line] for line in lines]]
-    assert (decided(answer).tolist(), lens_fact(answer).values) == (decided, values)
+    assert (decided(answer).tolist(), lens_fact(answer).values) == (places, values)
 
 
 KNOBS = (

@@ -9,9 +9,8 @@ from starlette.datastructures import Headers
 
 from playground.config import KNOBS, LIVE_KNOBS, Refusal, default, limits
 from playground.runs.names import owner_of
-from playground.ui.actions import Command, act, answer_call
 from playground.ui.assets import PREFIX
-from playground.ui.command import TOKEN, token_of
+from playground.ui.command import TOKEN, Command, act, answer_call, token_of
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import at_step
 from tests.ui.looking import TINY

@@ -8,7 +8,6 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 import playground
-from playground.runs import health as module
 from playground.runs.limits import Limits
 from playground.ui import operator as health
 from playground.ui.assets import PREFIX
@@ -43,6 +42,6 @@ def test_the_status_is_one_that_docker_understands(site, counted, status, code):
     usual |= {"alive": 2, "watchdog": 1, "housekeeper": 1, "processes": 2}
     parts = {name: getattr(site.runs, name) for name in ("store", "memory", "cluster")}
     runs = SimpleNamespace(count=lambda: usual | counted, limits=tiny_limits(runs_unfinished=9), **parts)
-    assert module.health(runs)["status"] == status
+    assert health.health(runs)["status"] == status
     route = health.health_routes(runs, {})[0]
     assert TestClient(Starlette(routes=[route])).get(route.path).status_code == code

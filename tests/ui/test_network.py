@@ -18,9 +18,9 @@ from playground.cli.serving import STARTING
 from playground.config import Refusal
 from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui import ending, gradio_private, network
-from playground.ui.address import _warn_of_proxy, address_of
+from playground.ui import gradio_private, network, server
 from playground.ui.assets import PREFIX
+from playground.ui.network import _warn_of_proxy, address_of
 from playground.ui.server import start
 from playground.words import say
 from tests.smoke import ROOT
@@ -124,7 +124,7 @@ def test_the_page_is_whole_at_the_path_that_the_server_was_told(monkeypatch, tmp
         assert {"first_screens", "uploads", "drawings", *reader.caches} <= runs.memory.by_share().keys(), "all that is kept counts"
 
 
-NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]
+NUMBERS = [getattr(signal, name) for name in server.SIGNALS if hasattr(signal, name)]
 
 
 @pytest.mark.fault("a terminal is closed under a server that nohup started", "it goes on")
@@ -132,11 +132,11 @@ def test_what_the_process_was_started_deaf_to_it_stays_deaf_to():
     before = [signal.signal(number, signal.SIG_DFL) for number in NUMBERS]
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        noted = ending.Shutdown()
+        noted = server.Shutdown()
         os.kill(os.getpid(), signal.SIGHUP)
         assert not noted.requested
         for number in (number for number in NUMBERS if number != signal.SIGHUP):
-            noted = ending.Shutdown()
+            noted = server.Shutdown()
             assert not noted.requested
             for _ in range(2):
                 os.kill(os.getpid(), number)
@@ -151,7 +151,7 @@ def test_the_end_takes_no_more_requests_and_saves_before_it_leaves(monkeypatch):
     order, demo = [], SimpleNamespace(server=SimpleNamespace(should_exit=False))
     runs = SimpleNamespace(close=lambda: order.append(("saved", demo.server.should_exit)))
     monkeypatch.setattr(gradio_private, "CURRENT_TUNNELS", [SimpleNamespace(kill=lambda: order.append("tunnel"))])
-    monkeypatch.setattr(ending.logging, "shutdown", lambda: None)
-    monkeypatch.setattr(ending.os, "_exit", lambda code: order.append(("left", code)))
-    ending.shut_down(demo, runs)
+    monkeypatch.setattr(server.logging, "shutdown", lambda: None)
+    monkeypatch.setattr(server.os, "_exit", lambda code: order.append(("left", code)))
+    server.shut_down(demo, runs)
     assert order == [("saved", True), "tunnel", ("left", 0)]

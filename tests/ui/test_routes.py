@@ -13,7 +13,7 @@ from playground.features.registry import PANELS, TABS
 from playground.knobs import Choice, Text
 from playground.ui import assets, routes
 from playground.ui.assets import PREFIX
-from playground.ui.links import LISTS
+from playground.ui.boot import LISTS
 from playground.words import LANGUAGES
 from tests.ui.looking import complete
 

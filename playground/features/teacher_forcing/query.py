@@ -15,8 +15,8 @@ from playground.features.shared.queries.results import SentenceTrace
 from playground.inspection import logits
 from playground.model.transformer import Transformer
 from playground.reading.text import normalise
+from playground.runs.history import tokens_in_place
 from playground.runs.run import Run
-from playground.runs.tokens import tokens_in_place
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ export interface Room {
   limits?: Record<string, [number, number]>; // on runs, for the teacher: each, and the most that it can be
 }
 
-/** What a room fixes for its class; see playground/rooms/class_settings.py. */
+/** What a room fixes for its class; see playground/rooms/room.py. */
 export interface Fixed {
   settings: Knobs;
   tasks: string[]; // that may be trained; none: all
