@@ -145,12 +145,11 @@ def status(caller: Caller, run: str) -> dict[str, Any]:
 def read_pairs(caller: Caller, pairs: str, owner: str) -> dict[str, Any]:
     """Reads pairs as the page reads pasted ones. Raises Refusal."""
     check_owner(owner)
-    address = address_of(caller.request.request) if caller.request else ""
-    answer = uploading.read_upload(None, pairs, None, "", ENGLISH, uploading.ticket_of(owner), address)
+    address, ticket = address_of(caller.request.request) if caller.request else "", uploading.ticket_of(owner)
+    answer = uploading.read_upload(None, pairs, None, "", ENGLISH, ticket, address)
     if "ask" in answer:
         raise Refusal("data.same_language")
-    stored = uploading.find_pairs(caller.runs, answer["own"], uploading.ticket_of(owner))
-    return {"own": answer["own"], **as_json(stored)}
+    return {"own": answer["own"], **as_json(uploading.find_pairs(caller.runs, answer["own"], ticket))}
 
 
 def stop(caller: Caller, run: str, owner: str) -> dict[str, Any]:
@@ -170,12 +169,8 @@ def _order(caller: Caller, action: str, run: str, owner: str) -> None:
 
 
 def list_labs(caller: Caller) -> dict[str, Any]:
-    return {
-        "labs": [
-            {"name": name, "kind": each.kind, "title": each.say(ENGLISH, "title"), "question": each.say(ENGLISH, "question")}
-            for name, each in labs.LABS.items()
-        ]
-    }
+    texts_of = {name: {text: each.say(ENGLISH, text) for text in ("title", "question")} for name, each in labs.LABS.items()}
+    return {"labs": [{"name": name, "kind": labs.LABS[name].kind, **entry} for name, entry in texts_of.items()]}
 
 
 def run_state(caller: Caller, run: Run, owner: str = "") -> dict[str, Any]:
