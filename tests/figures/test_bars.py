@@ -8,6 +8,7 @@ import pytest
 from playground.features.interventions import figure as changes
 from playground.features.lessons import figure as guesses
 from playground.features.shared.figures import bars
+from playground.features.shared.figures.theme import Style
 from playground.features.teacher_forcing import figure as votes_figure
 
 NAMES = ["a", "<b>", "c"]
@@ -21,7 +22,7 @@ def notes(picture):
 
 
 def test_the_likeliest_tokens_stand_in_order_with_what_was_taken_and_what_is_right():
-    figure = bars.top_tokens(["dog", "cat", "<eos>"], [0.5, 0.3, 0.2], chosen=1, right=0, labels={"taken": "taken", "right": "right"})
+    figure = bars.top_tokens(["dog", "cat", "<eos>"], [0.5, 0.3, 0.2], chosen=1, right=0, style=Style({"taken": "taken", "right": "right"}))
     trace, layout = figure["data"][0], figure["layout"]
     assert (trace["x"], trace["text"]) == ([0.5, 0.3, 0.2], ["0.50 · right", "0.30 · taken", "0.20"])
     assert (layout["xaxis"]["range"], layout["yaxis"]["range"]) == ([0, 1], [2.5, -0.5])  # the first on top

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from playground.cursor import choices
 from playground.features.attention import all_heads, views
 from playground.features.attention.query import KINDS
 from playground.features.shared import blocks, heads, panels
@@ -20,7 +19,6 @@ from playground.features.shared.heads import (
     write_title,
 )
 from playground.features.shared.view import View, tokens
-from playground.inspection.heads import HeadScores
 from playground.words import paragraph
 
 
@@ -32,6 +30,7 @@ def panel(view: View) -> dict:
         grid = all_heads.build_model_view(view, (part, layer, head), {kind: compute_mask(view, kind) for kind in KINDS})
         return {"step": look.step, "held": heads.format_head(part, layer, head), "blocks": [build_controls(view, part, mode), *grid]}
     mask, scored = compute_mask(view, part), all_heads.score_heads(view)
+    label = view.say("page.heads_label", sentences=scored.sentences)
     large_blocks, side_blocks = build_picture(view, mode, layer, head, mask)
     return {
         "step": look.step,
@@ -44,7 +43,7 @@ def panel(view: View) -> dict:
                 blocks.column(
                     "small",
                     *side_blocks,
-                    build_thumbnails(view, layer, head, mask, scored),
+                    build_small_heads(view, "heads", label, (layer, head), view.weights, mask, all_heads.label_heads(view, scored)),
                     *views.build_explanation(view, layer, head, *name_axes(view, part), mask),
                 ),
                 css="large-small",
@@ -63,16 +62,14 @@ def panel(view: View) -> dict:
 
 def build_controls(view: View, part: str, mode: str) -> dict:
     """Builds the choices: mode; kind of attention where one is shown; decoder input, which doesn't affect the encoder."""
-    modes = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in choices("view")]
     parts = [{"value": name, "label": view.say(f"page.part_{name}"), "hue": name} for name in KINDS]
-    feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
-    single = mode != "all"
+    feed, single = view.offer("feed", "target", "page.feed"), mode != "all"
     return blocks.row(
         "choices",
-        blocks.choice("view", "view", view.say("heads.view"), modes, mode),
+        view.offer("view", "view", "heads.view"),
         blocks.choice("part", "part", view.say("page.part"), parts, part) if single else None,
         heads.build_follow_choice(view) if single else None,
-        blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target")) if part != "encoder" or not single else None,
+        feed if part != "encoder" or not single else None,
         css="controls",
     )
 
@@ -107,9 +104,3 @@ def build_picture(view: View, mode: str, layer: int, head: int, mask: np.ndarray
         flow = views.draw_rollout(view, weights, mask, rows, columns)
         return [flow, blocks.text("rollout-about", view.say("heads.rollout_about"), css="pg-caption")], draw_large_head(view, "attention")
     return draw_large_head(view, "attention", above=110), []
-
-
-def build_thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: HeadScores) -> dict:
-    """Builds a thumbnail of every head, with its name."""
-    label = view.say("page.heads_label", sentences=scored.sentences)
-    return build_small_heads(view, "heads", label, (layer, head), view.weights, mask, all_heads.label_heads(view, scored))

@@ -159,6 +159,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
     for item in corpus.train[:PREVIEW_PAIRS]:
         for side, tokenizer, text in (("source", corpus.src_tokenizer, item.src), ("target", corpus.tgt_tokenizer, item.tgt)):
             lines.append({"label": screen.say(f"page.{side}"), "tokens": tokens(pieces_of(tokenizer, text)), "side": ""})
+    score_link = {"tab": "evaluation", "split": "file", "file": experiment.data.own}
     tokenizers_text = screen.say(
         "sentences.tokenizers", src=screen.say(f"sentences.kind_{corpus.src_tokenizer.kind}"), src_size=f"{counts.src.vocabulary:,}",
         tgt=screen.say(f"sentences.kind_{corpus.tgt_tokenizer.kind}"), tgt_size=f"{counts.tgt.vocabulary:,}",
@@ -176,15 +177,10 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
             blocks.text("preview-cut", tokenizers_text, css="pg-caption"),
             blocks.chips("preview-pieces", *lines, ids=True),
             *pictures(counts, screen, "preview"),
-            blocks.button("preview-score", "move", screen.say("sentences.score"), to=_score_link(experiment.data.own)),
+            blocks.button("preview-score", "move", screen.say("sentences.score"), to=score_link),
             uploading.download_links(experiment.data.own, len(pairs.pairs), screen),
         ],
     }
-
-
-def _score_link(own: str) -> dict[str, str | int]:
-    """Returns the cursor at which the page's run is scored on these sentences (features/evaluation/panel.py)."""
-    return {"tab": "evaluation", "split": "file", "file": own}
 
 
 def _suggestion_blocks(experiment: Experiment, pairs: Pairs, screen: Screen) -> list[dict[str, Any]]:

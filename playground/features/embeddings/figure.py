@@ -1,12 +1,13 @@
-"""Vectors as a map in two dimensions with legible labels, and their similarities."""
+"""Vectors as a map in two dimensions with legible style, and their similarities."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from playground.features.shared.figures import cells, theme, tokens
+from playground.features.shared.figures.theme import PLAIN, Style
 
 MAX_SIDE_PX, CELL = 560, 22  # px: the side of the plane, and of a cell of the cosines
 ROOM = 1.08  # times the limit: padding at the edges
@@ -36,10 +37,7 @@ def plane(
     own: int = 0,
     chosen: int | None = None,
     near: Sequence[int] = (),
-    width: int = 720,
-    tallest: int = MAX_SIDE_PX,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws N points (N, 2), each with its token beside it if that overlaps nothing, on two axes of equal scale, from -limit to limit. The
     chosen point, those near it and the page's sentence are labelled first; a name of the chosen or a near point without room is further
@@ -53,12 +51,10 @@ def plane(
     chosen    a point with a strong ring, and those `near` it with faint ones
     Traces: 0 line, 1 points, 2 rings of the near, 3 ring of the chosen. Raises ValueError if the lengths don't fit.
     """
-    xy = np.asarray(xy, dtype=np.float64)
-    if xy.shape != (len(names), 2) or (places is not None and len(places) != len(names)):
-        raise ValueError(f"points of shape {xy.shape} do not fit {len(names)} names")
-    palette, hue = theme.colors(dark), theme.hue(kind, dark)
+    xy = theme.fit(xy, names, shares)
+    palette, hue = style.colors, style.hue(kind)
     texts = [str(place) for place in places] if by_place and places is not None else names
-    side = min(width - 54 - 12, MAX_SIDE_PX, tallest)
+    side = min(style.width - 54 - 12, MAX_SIDE_PX, style.tallest)
     ringed = [*([] if chosen is None else [chosen]), *near]
     dots = np.full(len(names), DOT)
     dots[list(near)] = NEAR
@@ -86,17 +82,17 @@ def plane(
             "text": [text if at else "" for text, at in zip(written, sides, strict=True)], "textposition": [at or SIDES[0] for at in sides],
             "textfont": {"family": theme.MONO, "size": sizes, "color": ink},
             "marker": {"size": dots.tolist(), "color": ink, "line": {"width": 0}},
-            "hovertemplate": theme.phrase(labels, "hover_point", token="<b>%{hovertext}</b>") + "<extra></extra>",
+            "hovertemplate": style.hover("hover_point", token="<b>%{hovertext}</b>"),
         },
         _draw_rings([xy[at] for at in near], NEAR + RING, 1, palette["muted"]),
         _draw_rings([] if chosen is None else [xy[chosen]], CHOSEN + RING, 2, palette["text"]),
     ]  # fmt: skip
     span = {"range": [-ROOM * limit, ROOM * limit], "nticks": 5, "zeroline": True, "zerolinecolor": palette["grid"]}
-    titles = [theme.phrase(labels, name, percent=f"{100 * share:.0f}") for name, share in zip(("axis_1", "axis_2"), shares, strict=True)]
-    x_axis = theme.axis(titles[0], dark, domain=[0, round(side / (width - 66), 4)], constrain="domain", constraintoward="left", **span)
-    y_axis = theme.axis(titles[1], dark, scaleanchor="x", constrain="domain", constraintoward="top", **span)
-    layout = theme.layout(
-        side + 8 + 46, {"l": 54, "r": 12, "t": 8, "b": 46}, dark, xaxis=x_axis, yaxis=y_axis, hovermode="closest",
+    titles = [style.phrase(name, percent=f"{100 * share:.0f}") for name, share in zip(("axis_1", "axis_2"), shares, strict=True)]
+    x_axis = style.axis(titles[0], domain=[0, round(side / (style.width - 66), 4)], constrain="domain", constraintoward="left", **span)
+    y_axis = style.axis(titles[1], scaleanchor="x", constrain="domain", constraintoward="top", **span)
+    layout = style.layout(
+        side + 8 + 46, (54, 12, 8, 46), xaxis=x_axis, yaxis=y_axis,
         annotations=[
             _annotate_away(x[at], y[at], by, written[at], {"family": theme.MONO, "size": sizes[at], "color": ink[at]}, palette["muted"])
             for at, by in away.items()
@@ -106,27 +102,14 @@ def plane(
     return {"data": data, "layout": layout}
 
 
-def cosines(
-    matrix: np.ndarray, names: Sequence[str], *, kind: str = "encoder", width: int = 480, dark: bool = False,
-    labels: Mapping[str, str] | None = None,
-) -> dict:  # fmt: skip
+def cosines(matrix: np.ndarray, names: Sequence[str], *, kind: str = "encoder", style: Style = PLAIN) -> dict:
     """Draws the cosines (N, N) of every two of N vectors, -1 to 1, on a signed scale. Raises ValueError if the names don't fit."""
-    matrix = np.asarray(matrix, dtype=np.float64)
-    if matrix.shape != (len(names), len(names)):
-        raise ValueError(f"cosines of shape {matrix.shape} do not fit {len(names)} names")
-    at = cells.place(names, names, width, CELL)
-    pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
-    data = {
-        "type": "heatmap", "z": theme.rounded(matrix, 3), "zmin": -1, "zmax": 1, "zmid": 0, "xgap": at.gap, "ygap": at.gap,
-        "colorscale": theme.scale(theme.diverging(dark)), "hoverongaps": False,
-        "hovertemplate": theme.phrase(labels, "hover_cosine", **pair, value="%{z:.2f}") + "<extra></extra>",
-        "colorbar": theme.colorbar(
-            theme.word(labels, "cosine"), dark, y=cells.below(at, 0), length=max(min(at.across, 180), 90), ticks=(-1, 0, 1)
-        ),
-    }  # fmt: skip
-    layout = cells.layout(at, names, names, kind=kind, titles=("", ""), lines=1.8, dark=dark)
-    layout |= {"meta": {"rows": list(names), "columns": list(names)}, "shapes": []}  # nothing is pinned here
-    return {"data": [data], "layout": layout}
+    matrix = theme.fit(matrix, names, names)
+    at = cells.place(names, names, style, CELL)
+    hover = style.hover("hover_cosine", **cells.PAIR, value="%{z:.2f}")
+    heat = at.heat(theme.rounded(matrix, 3), hover, style.word("cosine"), (-1, 1), zmid=0)
+    meta = {"rows": list(names), "columns": list(names)}
+    return {"data": [heat], "layout": at.layout(kind, ("", ""), meta=meta, shapes=[])}  # nothing is pinned here
 
 
 def _place_names(

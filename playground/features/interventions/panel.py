@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 
 from playground.config import BOS, SPECIAL_TOKENS
-from playground.cursor import choices
 from playground.features.interventions import edit_row, figure as pictures, kinds
 from playground.features.interventions.query import InterventionResult, compare_outputs
 from playground.features.shared import blocks, panels
@@ -30,17 +29,19 @@ def panel(view: View) -> dict:
     change = effect.change
     view.look = effect.before
     edits_row = view.choice("change") == "row"
-    change_options = [{"value": name, "label": view.say(f"interventions.what_{name}")} for name in choices("change")]
     chooser_blocks = edit_row.build_chooser(view, effect) if edits_row else [_build_switches(view, change)]
-    result_blocks = edit_row.build_step(view, effect) if edits_row else [_build_score(view, effect)]
+    score_key = f"{_build_key(view, effect)} {change.memory} {bool(change.edit)}"
+    score = blocks.later("score", "score", view.say("interventions.score_waiting"), score_key)
+    result_blocks = edit_row.build_step(view, effect) if edits_row else [score]
+    memories = [{"value": "" if name == effect.memory else name, "label": view.say(f"interventions.memory_{name}")} for name in MEMORIES]
     return {
         "step": effect.before.step,
         "blocks": [
             blocks.text("about", view.say("interventions.about"), css="pg-about"),
             blocks.row(
                 "controls",
-                blocks.choice("what", "change", view.say("interventions.what"), change_options, "row" if edits_row else "heads"),
-                _build_memory_choice(view, effect),
+                view.offer("what", "change", "interventions.what"),
+                blocks.choice("memory", "squeeze", view.say("interventions.memory"), memories, change.memory or ""),
                 css="controls",
             ),
             *_build_active_changes(view, change, edits_row),
@@ -64,11 +65,6 @@ def read_change(view: View) -> Change:
 
 def name_head(view: View, head: HeadId, key: str = "interventions.head_one") -> str:
     return view.say(key, part=view.say(f"interventions.part_{head.part}"), layer=head.layer + 1, head=head.head + 1)
-
-
-def _build_memory_choice(view: View, effect: InterventionResult) -> dict:
-    options = [{"value": "" if name == effect.memory else name, "label": view.say(f"interventions.memory_{name}")} for name in MEMORIES]
-    return blocks.choice("memory", "squeeze", view.say("interventions.memory"), options, effect.change.memory or "")
 
 
 def _build_active_changes(view: View, change: Change, edits_row: bool) -> list[dict]:
@@ -183,12 +179,6 @@ def _build_likely(view: View, effect: InterventionResult) -> dict:
     of_choice = blocks.choice("of", "target", view.say("interventions.likely_of"), options, view.choice("target"))
     figure = blocks.figure("likely-pairs", picture, view.say("interventions.likely_about"), view.say("interventions.likely"))
     return blocks.column("likely", figure, *([of_choice] if effect.before.references else []))
-
-
-def _build_score(view: View, effect: InterventionResult) -> dict:
-    """Builds the deferred block of scores before and after over many sentences."""
-    key = f"{_build_key(view, effect)} {effect.change.memory} {bool(effect.change.edit)}"
-    return blocks.later("score", "score", view.say("interventions.score_waiting"), key)
 
 
 def _build_importance(view: View, effect: InterventionResult) -> dict:

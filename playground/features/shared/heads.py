@@ -52,8 +52,7 @@ def _measure_alignment(look: SentenceTrace, part: str) -> np.ndarray | None:
 
 def build_follow_choice(view: View) -> dict:
     """Builds the choice between keeping the head and following the best one at each step."""
-    options = [{"value": value, "label": view.say(f"page.follow_{value}")} for value in ("off", "on")]
-    return blocks.choice("follow", "follow", view.say("page.follow"), options, view.choice("follow"))
+    return view.offer("follow", "follow", "page.follow")
 
 
 def format_head(part: str, layer: int, head: int) -> str:
@@ -102,21 +101,18 @@ def draw_large_head(view: View, id: str, part: str | None = None, above: int = 0
     rows, columns = name_axes(view, part)
     layer, head = choose_head(view, part)
     weights, mask = getattr(view.look, part)[layer, head], compute_mask(view, part)
-    picture = view.draw(
-        pictures.matrix,
-        weights,
-        rows,
-        columns,
-        mask=mask,
-        kind=part,
-        pinned=view.pinned(*weights.shape),
-        alignment=view.look.alignment if part == "cross" else None,
-        share=LARGE,
-        tallest=view.below(above),
-    )
+    picture = draw_matrix(view, part, weights, mask, tallest=view.below(above))
     caption = write_caption(view, part, layer, head, weights, mask)
     figure = blocks.figure(id, picture, caption, write_title(view, part, layer, head), saved=describe_file(view, part, layer, head))
     return [figure, *describe_pinned(view, id, weights, mask, rows, columns)]
+
+
+def draw_matrix(view: View, part: str, weights: np.ndarray, mask: np.ndarray, **options: object) -> dict:
+    """Draws attention (Q, K) of this kind large; `options` as of `View.draw`."""
+    rows, columns = name_axes(view, part)
+    alignment = view.look.alignment if part == "cross" else None
+    options |= {"pinned": view.pinned(*weights.shape), "alignment": alignment, "share": LARGE}
+    return view.draw(pictures.matrix, weights, rows, columns, mask=mask, kind=part, **options)
 
 
 def describe_file(view: View, part: str, layer: int, head: int) -> Saved:

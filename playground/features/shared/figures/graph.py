@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from playground.features.shared.figures import theme, tokens
+from playground.features.shared.figures import tokens
 from playground.features.shared.figures.bars import BAR, names_axis
 from playground.features.shared.figures.runs import shade
+from playground.features.shared.figures.theme import PLAIN, Style
 
 MAX_LINES = 6  # distinguishable lines
 _STYLES = (  # colour, dash and mark differ, for colour-blind readers
@@ -16,6 +17,7 @@ _STYLES = (  # colour, dash and mark differ, for colour-blind readers
     ("decoder", "longdash", "x"), ("muted", "longdashdot", "star"),
 )  # fmt: skip
 _HEIGHT, _LEGEND, _MARK = 250, 22, 46  # px; _MARK: the symbol before a name in the legend
+_PERCENT = {"range": [-2, 102], "tickvals": [0, 25, 50, 75, 100], "ticksuffix": " %"}  # of an axis
 NAMED = 2  # decades from which only powers of ten are labelled
 _TINY = 1e-30  # smaller values, and zero, are gaps on a logarithmic axis
 
@@ -29,8 +31,7 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
     bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
-    width: int = 720,
-    dark: bool = False,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws one line for each entry of `values`, named by its key, over `x` with an axis named `title`. `percent` names a value axis with
     the fixed range 0 to 100. `bands` are the lower and upper ends of a line's shade. Raises ValueError for more than MAX_LINES lines, or
@@ -42,7 +43,7 @@ def lines(
     data = []
     for (name, line), (color, dash, symbol) in zip(values.items(), _STYLES, strict=False):
         numbers = np.asarray(line, dtype=np.float64)
-        ink = theme.colors(dark)[color]
+        ink = style.colors[color]
         if name in (bands or {}):
             low, high = map(_round_significant, bands[name])
             data.insert(0, shade(list(map(float, x)), low, high, ink, 0.15, name))
@@ -52,24 +53,18 @@ def lines(
             "line": {"color": ink, "width": 2, "dash": dash}, "marker": {"color": ink, "symbol": symbol, "size": 6},
             "hovertemplate": "%{x:.4~g}: <b>%{y:.4~g}</b><extra>%{fullData.name}</extra>",
         })  # fmt: skip
-    axes = {
-        "xaxis": theme.axis(title, dark, **(_log_axis(x) if log_x else {"nticks": 8})),
-        "yaxis": theme.axis(percent, dark, range=[-2, 102], tickvals=[0, 25, 50, 75, 100], ticksuffix=" %") if percent
-        else theme.axis("", dark, **(_log_axis(np.concatenate([*map(np.asarray, values.values())])) if log_y else {"nticks": 5})),
-    }
+    y = _PERCENT if percent else _log_axis(np.concatenate([*map(np.asarray, values.values())])) if log_y else {"nticks": 5}
+    axes = {"xaxis": style.axis(title, **(_log_axis(x) if log_x else {"nticks": 8})), "yaxis": style.axis(percent, **y)}
     widest = max(tokens.extent(name, longest=99) for name in values) + _MARK
-    rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(width // widest))))  # of the legend, two names in each if they fit
+    rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(style.width // widest))))  # of the legend, two names in each if they fit
     legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
-    margin = {"l": 72 if percent else 56, "r": 16, "t": 10 + rows * _LEGEND, "b": 44}
-    return {
-        "data": data,
-        "layout": theme.layout(_HEIGHT + rows * _LEGEND, margin, dark, hovermode="closest", showlegend=rows > 0, legend=legend, **axes),
-    }
+    margin = (72 if percent else 56, 16, 10 + rows * _LEGEND, 44)
+    return {"data": data, "layout": style.layout(_HEIGHT + rows * _LEGEND, margin, showlegend=rows > 0, legend=legend, **axes)}
 
 
-def dots(values: Mapping[str, Sequence[float]], *, percent: str, width: int = 720, dark: bool = False) -> dict:
+def dots(values: Mapping[str, Sequence[float]], *, percent: str, style: Style = PLAIN) -> dict:
     """Draws a row for each name: its values as rings and their mean as a bar, on an axis from 0 to 100 that `percent` names."""
-    rows, ink = list(enumerate(values.values())), theme.colors(dark)["first"]
+    rows, ink = list(enumerate(values.values())), style.colors["first"]
     each = {"x": [float(f"{value:.5g}") for _, row in rows for value in row], "y": [at for at, row in rows for _ in row]}
     means = {"x": [float(f"{np.mean(row):.5g}") for _, row in rows], "y": [at for at, _ in rows]}
     marks = {"symbol": "circle-open", "size": 9, "color": ink}, {"symbol": "line-ns-open", "size": 20, "color": ink}
@@ -77,10 +72,9 @@ def dots(values: Mapping[str, Sequence[float]], *, percent: str, width: int = 72
         {"type": "scatter", "mode": "markers", **where, "marker": mark, "cliponaxis": False, "hovertemplate": "%{x:.4~g} %<extra></extra>"}
         for where, mark in zip((each, means), marks, strict=True)
     ]
-    y, left = names_axis(list(values), width, dark)
-    x = theme.axis(percent, dark, range=[-2, 102], tickvals=[0, 25, 50, 75, 100], ticksuffix=" %")
-    axes = {"xaxis": x, "yaxis": y, "hovermode": "closest", "showlegend": False}
-    return {"data": data, "layout": theme.layout(len(values) * BAR + 54, {"l": left, "r": 16, "t": 10, "b": 44}, dark, **axes)}
+    y, left = names_axis(list(values), style)
+    axes = {"xaxis": style.axis(percent, **_PERCENT), "yaxis": y}
+    return {"data": data, "layout": style.layout(len(values) * BAR + 54, (left, 16, 10, 44), **axes)}
 
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
