@@ -52,33 +52,31 @@ def plane(
     Traces: 0 line, 1 points, 2 rings of the near, 3 ring of the chosen. Raises ValueError if the lengths don't fit.
     """
     xy = theme.fit(xy, names, shares)
-    palette, hue = style.colors, style.hue(kind)
+    palette, hue, count = style.colors, style.hue(kind), len(names)
     texts = [str(place) for place in places] if by_place and places is not None else names
     side = min(style.width - 54 - 12, MAX_SIDE_PX, style.tallest)
     ringed = [*([] if chosen is None else [chosen]), *near]
-    dots = np.full(len(names), DOT)
+    dots = np.full(count, DOT)
     dots[list(near)] = NEAR
     dots[ringed[: chosen is not None]] = CHOSEN
-    sizes = [theme.SIZE + (at >= len(names) - own) for at in range(len(names))]
-    order = dict.fromkeys([*ringed, *range(len(names) - own, len(names)), *range(len(names))])
-    boxes = [(tokens.extent(text) * size / theme.SIZE, size * LINE) for text, size in zip(texts, sizes, strict=True)]
-    labelled = Names(xy * side / (2 * ROOM * limit), (dots + RING * (dots > DOT)) / 2, side)
-    sides, away = _place_names(labelled, boxes, dots / 1.6 + 1, order, ringed)  # Plotly's distance of a name from its point
+    sizes = [theme.SIZE + (at >= count - own) for at in range(count)]
+    order = dict.fromkeys([*ringed, *range(count - own, count), *range(count)])
+    sides, away = _place_names(texts, sizes, xy * side / (2 * ROOM * limit), dots, side, order, ringed)
     written = [tokens.label(text) for text in texts]
-    ink = [hue] * len(names) if places is None else _mix_shades(places, hue, palette["paper"])
-    ink = [*ink[: len(ink) - own], *[palette["text"]] * own]
+    ink = [hue] * count if places is None else _mix_shades(places, hue, palette["paper"])
+    ink = [*ink[: count - own], *[palette["text"]] * own]
     x, y = theme.rounded(xy[:, 0]), theme.rounded(xy[:, 1])
     hover = [tokens.label(name) for name in names]
     if places is not None:
         hover = [f"{name} ({place})" for name, place in zip(hover, places, strict=True)]
     data = [
         {
-            "type": "scatter", "mode": "lines", "x": x[len(x) - own :], "y": y[len(y) - own :], "visible": own > 1, "hoverinfo": "skip",
+            "type": "scatter", "mode": "lines", "x": x[count - own :], "y": y[count - own :], "visible": own > 1, "hoverinfo": "skip",
             "line": {"color": palette["muted"], "width": 1},
         },
         {
             "type": "scatter", "mode": "markers+text", "x": x, "y": y, "meta": {"field": "token"}, "hovertext": hover,
-            "customdata": list(range(len(names)) if ids is None else ids), "cliponaxis": False,
+            "customdata": list(range(count) if ids is None else ids), "cliponaxis": False,
             "text": [text if at else "" for text, at in zip(written, sides, strict=True)], "textposition": [at or SIDES[0] for at in sides],
             "textfont": {"family": theme.MONO, "size": sizes, "color": ink},
             "marker": {"size": dots.tolist(), "color": ink, "line": {"width": 0}},
@@ -87,19 +85,25 @@ def plane(
         _draw_rings([xy[at] for at in near], NEAR + RING, 1, palette["muted"]),
         _draw_rings([] if chosen is None else [xy[chosen]], CHOSEN + RING, 2, palette["text"]),
     ]  # fmt: skip
-    span = {"range": [-ROOM * limit, ROOM * limit], "nticks": 5, "zeroline": True, "zerolinecolor": palette["grid"]}
+    notes = [
+        {
+            "x": x[at], "y": y[at], "ax": by[0], "ay": -by[1], "text": written[at], "borderpad": 0, "showarrow": True, "arrowhead": 0,
+            "font": {"family": theme.MONO, "size": sizes[at], "color": ink[at]}, "arrowwidth": 1, "arrowcolor": palette["muted"],
+            "standoff": (CHOSEN + RING) / 2,
+        }
+        for at, by in away.items()
+    ]  # fmt: skip
+    return {"data": data, "layout": _lay_out_plane(side, limit, shares, style) | {"annotations": notes}}
+
+
+def _lay_out_plane(side: float, limit: float, shares: Sequence[float], style: Style) -> dict:
+    """Lays out two axes of equal scale, `side` pixels long."""
+    span = {"range": [-ROOM * limit, ROOM * limit], "nticks": 5, "zeroline": True, "zerolinecolor": style.colors["grid"]}
     titles = [style.phrase(name, percent=f"{100 * share:.0f}") for name, share in zip(("axis_1", "axis_2"), shares, strict=True)]
-    x_axis = style.axis(titles[0], domain=[0, round(side / (style.width - 66), 4)], constrain="domain", constraintoward="left", **span)
-    y_axis = style.axis(titles[1], scaleanchor="x", constrain="domain", constraintoward="top", **span)
-    layout = style.layout(
-        side + 8 + 46, (54, 12, 8, 46), xaxis=x_axis, yaxis=y_axis,
-        annotations=[
-            _annotate_away(x[at], y[at], by, written[at], {"family": theme.MONO, "size": sizes[at], "color": ink[at]}, palette["muted"])
-            for at, by in away.items()
-        ],
-        transition={"duration": 300, "easing": "cubic-in-out"},
-    )  # fmt: skip
-    return {"data": data, "layout": layout}
+    x = style.axis(titles[0], domain=[0, round(side / (style.width - 66), 4)], constrain="domain", constraintoward="left", **span)
+    y = style.axis(titles[1], scaleanchor="x", constrain="domain", constraintoward="top", **span)
+    moving = {"duration": 300, "easing": "cubic-in-out"}
+    return style.layout(side + 8 + 46, (54, 12, 8, 46), xaxis=x, yaxis=y, transition=moving)
 
 
 def cosines(matrix: np.ndarray, names: Sequence[str], *, kind: str = "encoder", style: Style = PLAIN) -> dict:
@@ -113,23 +117,19 @@ def cosines(matrix: np.ndarray, names: Sequence[str], *, kind: str = "encoder", 
 
 
 def _place_names(
-    labelled: Names, boxes: Sequence[tuple[float, float]], gaps: Sequence[float], order: Iterable[int], ringed: Sequence[int]
-) -> tuple[list[str], dict[int, tuple[float, float]]]:
-    """Places the names; returns the side of each point, "" for none, and the offsets of the names of ringed points without a side."""
+    texts: Sequence[str], sizes: Sequence[int], points: np.ndarray, dots: np.ndarray, side: float, order: Iterable[int],
+    ringed: Sequence[int],
+) -> tuple[list[str], dict[int, tuple[float, float]]]:  # fmt: skip
+    """Places the names of points (N, 2), in pixels, in a square of this side; returns the side of each point, "" for none, and the offsets
+    of the names of ringed points without a side."""
+    boxes = [(tokens.extent(text) * size / theme.SIZE, size * LINE) for text, size in zip(texts, sizes, strict=True)]
+    labelled, gaps = Names(points, (dots + RING * (dots > DOT)) / 2, side), dots / 1.6 + 1  # Plotly's distance of a name from its point
     sides, away = [""] * len(boxes), {}
     for at in order:
         sides[at] = labelled.place_beside(at, boxes[at], gaps[at])
         if not sides[at] and at in ringed and (by := labelled.place_away(at, boxes[at])):
             away[at] = by
     return sides, away
-
-
-def _annotate_away(x: float, y: float, by: tuple[float, float], text: str, font: dict, color: str) -> dict:
-    """Annotates a point with a text some pixels away and a line to it."""
-    return {
-        "x": x, "y": y, "ax": by[0], "ay": -by[1], "text": text, "font": font, "borderpad": 0, "showarrow": True, "arrowhead": 0,
-        "arrowwidth": 1, "arrowcolor": color, "standoff": (CHOSEN + RING) / 2,
-    }  # fmt: skip
 
 
 def _draw_rings(points: Sequence[np.ndarray], size: int, width: int, color: str) -> dict:

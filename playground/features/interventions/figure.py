@@ -29,8 +29,6 @@ def pairs(
     """
     first, second = theme.fit(before, names), theme.fit(after, names)
     palette, down = style.colors, list(range(len(names)))
-    row = _row_px(len(names))
-    every = tokens.thinning(row, theme.SIZE + 2)
     data = [
         {
             "type": "scatter", "mode": "lines", "x": _interleave(theme.rounded(first), theme.rounded(second)), "y": _interleave(down, down),
@@ -39,21 +37,16 @@ def pairs(
         _draw_marks("before", first, down, style, {"symbol": "circle-open", "size": 12, "color": palette["text"], "line": {"width": 2}}),
         _draw_marks("after", second, down, style, {"symbol": "diamond", "size": 9, "color": palette["second"]}),
     ]  # fmt: skip
-    numbers = [_annotate(at, f"{short(first[at])} → {short(second[at])}", style) for at in range(0, len(names), every)]
-    y, left = names_axis(names, style, every)
+    numbers = [f"{short(left)} → {short(right)}" for left, right in zip(first, second, strict=True)]
     x = style.axis(style.word("probability"), range=[-0.02, 1.02], tickvals=[0, 0.5, 1], showgrid=True)
     framed = chosen is not None and 0 <= chosen < len(names)
     frame = {
         "type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": (chosen or 0) - 0.5, "y1": (chosen or 0) + 0.5, "visible": framed,
         "line": {"width": 1, "color": palette["text"]}, "fillcolor": "rgba(0,0,0,0)",
     }  # fmt: skip
-    top, head = _legend_px(data, style.width - left - NUMBERS), [style.word(word) for word in ("pair_token", "before", "after")]
-    layout = style.layout(
-        len(names) * row + top + 46, (left, NUMBERS, top, 46), xaxis=x, yaxis=y, shapes=[frame],
-        annotations=numbers, showlegend=True, legend=style.legend_above(),
-        meta={"tokens": list(names), "table": _tabulate(names, first, second, head)},
-    )  # fmt: skip
-    return {"data": data, "layout": layout}
+    table = _tabulate(names, first, second, [style.word(word) for word in ("pair_token", "before", "after")])
+    layout = _lay_out(names, numbers, data, (ROW, NUMBERS), style, xaxis=x, shapes=[frame])
+    return {"data": data, "layout": layout | {"meta": {"tokens": list(names), "table": table}}}
 
 
 def losses(
@@ -72,9 +65,7 @@ def losses(
     of heads that are `off` now are bold. Raises ValueError if the lists differ in length.
     """
     lost, fewer = theme.fit(exact, names), theme.fit(tokens_right, names)
-    palette, down = style.colors, list(range(len(names)))
-    row = _row_px(len(names), 20)
-    every = tokens.thinning(row, theme.SIZE + 2)
+    down = list(range(len(names)))
     data = [
         {
             "type": "bar", "orientation": "h", "name": style.word("lost_exact"), "x": theme.rounded(lost), "y": down, "width": 0.7,
@@ -83,27 +74,31 @@ def losses(
         },
         {
             "type": "scatter", "mode": "markers", "name": style.word("lost_tokens"), "x": theme.rounded(fewer), "y": down,
-            "cliponaxis": False,
-            "marker": {"symbol": "diamond-open", "size": 8, "color": palette["text"], "line": {"width": 1.5}},
+            "cliponaxis": False, "marker": {"symbol": "diamond-open", "size": 8, "color": style.colors["text"], "line": {"width": 1.5}},
             "hovertemplate": style.hover("hover_lost_tokens", head="<b>%{y}</b>", value="%{x:.1f}"),
         },
     ]  # fmt: skip
-    y, left = names_axis(names, style, every)
-    y["ticktext"] = [f"<b>{text}</b>" if at < len(off) and off[at] else text for at, text in zip(y["tickvals"], y["ticktext"], strict=True)]
     x = style.axis(style.word("points_lost"), range=[min(least, 0), max(most, 1)], nticks=5, zeroline=True)
-    numbers = [_annotate(at, _format_points(lost[at]), style) for at in range(0, len(names), every)]
-    top, head = _legend_px(data, style.width - left - NUMBER), [style.word(word) for word in ("lost_head", "lost_exact", "lost_tokens")]
-    layout = style.layout(
-        len(names) * row + top + 46, (left, NUMBER, top, 46),
-        xaxis=x | {"zerolinecolor": palette["line"]}, yaxis=y, annotations=numbers, showlegend=True,
-        legend=style.legend_above(), meta={"kind": kind, "tokens": list(names), "table": _tabulate(names, lost, fewer, head)},
-    )  # fmt: skip
-    return {"data": data, "layout": layout}
+    x["zerolinecolor"] = style.colors["line"]
+    layout = _lay_out(names, [_format_points(value) for value in lost], data, (20, NUMBER), style, xaxis=x)
+    y = layout["yaxis"]
+    y["ticktext"] = [f"<b>{text}</b>" if at < len(off) and off[at] else text for at, text in zip(y["tickvals"], y["ticktext"], strict=True)]
+    table = _tabulate(names, lost, fewer, [style.word(word) for word in ("lost_head", "lost_exact", "lost_tokens")])
+    return {"data": data, "layout": layout | {"meta": {"kind": kind, "tokens": list(names), "table": table}}}
 
 
-def _row_px(count: int, height: int = ROW) -> float:
-    """Returns the height in px of one of `count` rows."""
-    return max(min(height, TALLEST / max(count, 1)), 2)
+def _lay_out(names: Sequence[str], numbers: Sequence[str], data: list[dict], px: tuple[int, int], style: Style, **more: object) -> dict:
+    """Lays out a row for each name with its number at the right, outside the axes, and a legend of `data` above. `px`: of a row at most,
+    and for the numbers."""
+    row = max(min(px[0], TALLEST / max(len(names), 1)), 2)
+    every = tokens.thinning(row, theme.SIZE + 2)
+    y, left = names_axis(names, style, every)
+    wide = sum(48 + tokens.extent(trace["name"], longest=99) for trace in data if trace.get("name"))
+    top = 30 if wide <= style.width - left - px[1] else 48  # one line of the legend, or two where its words don't fit side by side
+    beside = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 8, "yref": "y", "showarrow": False, "align": "left"}
+    notes = [beside | {"font": style.font(), "y": at, "text": tokens.escape(numbers[at])} for at in range(0, len(names), every)]
+    more |= {"yaxis": y, "annotations": notes, "showlegend": True, "legend": style.legend_above()}
+    return style.layout(len(names) * row + top + 46, (left, px[1], top, 46), **more)
 
 
 def _interleave(starts: Sequence[float], ends: Sequence[float]) -> list[float | None]:
@@ -120,14 +115,6 @@ def _draw_marks(name: str, values: np.ndarray, down: list[int], style: Style, ma
     }  # fmt: skip
 
 
-def _annotate(row: int, text: str, style: Style) -> dict:
-    """Annotates a row at its right, outside the axes."""
-    return {
-        "x": 1, "xref": "paper", "xanchor": "left", "xshift": 8, "y": row, "yref": "y", "showarrow": False, "align": "left",
-        "text": tokens.escape(text), "font": style.font(),
-    }  # fmt: skip
-
-
 def _format_points(value: float) -> str:
     """Formats points with a decimal only below 1, and with a real minus."""
     return theme.minus(f"{value:.0f}" if abs(value) >= 1 or value == 0 else f"{value:.1f}")
@@ -137,9 +124,3 @@ def _tabulate(names: Sequence[str], first: np.ndarray, second: np.ndarray, head:
     """Tabulates the numbers of a figure."""
     rows = [[tokens.visible(name), f"{left:.3f}", f"{right:.3f}"] for name, left, right in zip(names, first, second, strict=True)]
     return {"head": head, "rows": rows}
-
-
-def _legend_px(data: Sequence[dict], room: float) -> int:
-    """Returns the legend's pixels above a figure: one line, or two where its words don't fit side by side."""
-    wide = sum(48 + tokens.extent(trace["name"], longest=99) for trace in data if trace.get("name"))
-    return 30 if wide <= room else 48

@@ -16,7 +16,6 @@ from playground.features.shared.heads import MAX_THUMBNAIL_CELLS, compute_mask, 
 from playground.features.shared.queries.results import SentenceTrace
 from playground.features.shared.view import View, texts, tokens
 from playground.inspection import differences, interventions
-from playground.inspection.fact import Fact
 from playground.inspection.interventions import MEMORIES, PARTS, Change, HeadId
 from playground.words import listed, paragraph
 
@@ -134,17 +133,17 @@ def _build_outputs(view: View, effect: InterventionResult) -> list[dict]:
             {"name": "reference", "label": view.say("interventions.reference"), "tokens": tokens(reference), "verdict": "", "right": None}
         )
     facts = (differences.output_fact(*ids), differences.probability_fact(effect.likely_before, effect.likely_after, texts(effect.fed)))
-    sentences = [_write_fact(view, fact) for fact in facts] if effect.change else []
+
+    def format_value(value: object) -> object:  # probabilities as in the figures
+        return short(value) if isinstance(value, float) else value
+
+    written = [view.say(fact.key, **{name: format_value(value) for name, value in fact.values.items()}) for fact in facts]
+    sentences = written if effect.change else []
     sentences += [view.say("interventions.marks")] if any(removed) or any(added) else []
     return [
         kinds.compare("compare", lines),
         blocks.text("caption", paragraph([*sentences, view.step_note(effect.before.step)]), css="pg-caption"),
     ]
-
-
-def _write_fact(view: View, fact: Fact) -> str:
-    """Writes a fact with probabilities formatted as in the figures."""
-    return view.say(fact.key, **{name: short(value) if isinstance(value, float) else value for name, value in fact.values.items()})
 
 
 def _build_line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: str) -> dict:

@@ -56,15 +56,7 @@ def histogram(
         for at, degree in enumerate(degrees)
     ]  # fmt: skip
     sums = values.sum(axis=1)
-    note = {"font": {"size": scale * theme.SIZE}, "showarrow": False, "xanchor": "left"}
-    above = note | {"x": 0, "xref": "paper", "yref": "y", "yanchor": "top", "align": "left", "borderpad": 0}
-    words = ["<br>".join(map(tokens.escape, lines)) for lines in texts]
-    words = [f"<b>{text}</b>" if at == right else text for at, text in enumerate(words)]
-    notes = [above | {"text": text, "y": float(top)} for text, top in zip(words, tops[:-1], strict=True)]
-    notes += [
-        note | {"text": str(total), "x": total, "xshift": 4, "y": middle, "yanchor": "middle"}
-        for total, middle in zip(sums.tolist(), middles, strict=True)
-    ]
+    notes = _annotate(texts, tops[:-1], sums, middles, right, scale * theme.SIZE)
     most = max(int(sums.max(initial=0)), 1)
     height = LEGEND + float(tops[-1]) + AXIS
     layout = style.layout(
@@ -82,6 +74,21 @@ def histogram(
     parts = values.tolist() if graded else [[] for _ in names]
     table = {"head": head, "rows": [[text, *row, int(total)] for text, row, total in zip(titles, parts, sums, strict=True)]}
     return {"data": bars, "layout": layout | {"meta": {"table": table}}}
+
+
+def _annotate(
+    texts: Sequence[Sequence[str]], tops: np.ndarray, sums: np.ndarray, middles: Sequence[float], right: int | None, size: float
+) -> list[dict]:
+    """Annotates the words of each guess, above its bar, and its count at the end of the bar."""
+    note = {"font": {"size": size}, "showarrow": False, "xanchor": "left"}
+    above = note | {"x": 0, "xref": "paper", "yref": "y", "yanchor": "top", "align": "left", "borderpad": 0}
+    words = ["<br>".join(map(tokens.escape, lines)) for lines in texts]
+    words = [f"<b>{text}</b>" if at == right else text for at, text in enumerate(words)]
+    counts = [
+        note | {"text": str(total), "x": total, "xshift": 4, "y": middle, "yanchor": "middle"}
+        for total, middle in zip(sums.tolist(), middles, strict=True)
+    ]
+    return [above | {"text": text, "y": float(top)} for text, top in zip(words, tops, strict=True)] + counts
 
 
 def wrap(text: str, width: float) -> list[str]:

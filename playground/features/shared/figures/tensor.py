@@ -65,8 +65,7 @@ def heatmap(
     if secret and chosen:
         covered[chosen] = True
     written = scale == "plain" or (readable(len(rows), len(columns), style.width, digits, rows) if numbers is None else numbers)
-    fitted = written and numbers is None and scale != "plain"
-    place = _place(rows, columns, style, fitted, digits, chosen[1] if chosen else 0)
+    place = _place(rows, columns, style, written and numbers is None and scale != "plain", digits, chosen[1] if chosen else 0)
     hover = style.hover("hover_tensor", **cells.PAIR, value=_number_template(scale, limit=limit))
     trace = _draw(np.where(hidden | covered, np.nan, values), hover, scale, limit, place) | {"meta": {"kind": kind, "cells": True}}
     ink = {"color": style.colors["text"]} if scale == "plain" else {}  # by default Plotly chooses it by the cell's colour
@@ -78,9 +77,8 @@ def heatmap(
     ]
     bar = 0 if scale == "plain" else cells.BAR_LINES
     layout = place.layout(kind, titles, bar, bool(hidden.any()), legend=place.legend(cells.BAR_LINES), shapes=place.cursor(chosen))
-    at = list(range(len(columns)) if at is None else at)
-    layout["meta"] |= {"fields": list(fields), "at": at, "sides": list(sides), "secret": list(chosen) if secret and chosen else None}
-    layout["meta"] |= {"down": list(down)} if down else {}
+    layout["meta"] |= {"fields": list(fields), "at": list(range(len(columns)) if at is None else at), "sides": list(sides)}
+    layout["meta"] |= {"secret": list(chosen) if secret and chosen else None, **({"down": list(down)} if down else {})}
     if written and (lost := np.isnan(values) & ~hidden).any():
         layout["meta"] |= {} if hidden.any() else {"none": "NaN"}  # in the table, where a gap is a masked cell otherwise
         note = {"text": "NaN", "showarrow": False, "captureevents": False, "font": style.font("wrong", theme.SIZE - 1, family=theme.MONO)}
