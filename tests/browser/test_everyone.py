@@ -12,8 +12,8 @@ from playground.words.glossary import glossary
 from tests.browser.conftest import ready
 
 from tests.browser.steps import (  # isort: skip
-    ONE_SENTENCE, PHONE, SMALL, address, drawn, eventually, has_address, has_status, is_not_wide, link, number, replay_of, seen, tab,
-    train, words,
+    ONE_SENTENCE, PHONE, SMALL, address, drawn, eventually, has_address, has_status, is_not_wide, link, number, replay_of, tab, train,
+    watch_values, words,
 )  # fmt: skip
 
 STOPS = 35  # to the first picture without a shortcut: one for each group, and one for each knob in sight
@@ -92,7 +92,7 @@ def test_keyboard(visit):
         page.keyboard.press(key)
     has_address(page, q="1", k="2")
     page.evaluate("document.activeElement.blur()")
-    replay, played = replay_of(page, frames=4), seen(page, "#pg-replay-play", "aria-label")
+    replay, played = replay_of(page, frames=4), watch_values(page, "#pg-replay-play", "aria-label")
     replay.fill(str(number(replay, "max") - 3))
     expect(panel).to_have_attribute("data-step", re.compile("."))
     page.evaluate("document.activeElement.blur()")
@@ -207,7 +207,7 @@ def test_a_term_explains_itself_to_a_mouse_and_a_keyboard(visit, language):
     places = text.locator(".pg-term")
     assert len(set(places.all_text_contents())) == places.count() >= 3  # each term once
     assert text.text_content() == say(language, "lab_softmax.question")
-    forms = next(one["forms"] for one in glossary(language)["terms"] if one["id"] == "softmax")
+    forms = next(entry["forms"] for entry in glossary(language)["terms"] if entry["id"] == "softmax")
     lower = [form.lower() for form in forms]
     term = places.nth(next(at for at, text in enumerate(places.all_text_contents()) if text.lower() in lower))
     term.hover()

@@ -192,7 +192,7 @@ def sentence(panel: Locator, name: str) -> Locator:
 
 
 def test_heads_are_switched_off_and_one_step_looks_elsewhere(visit):
-    """What is written without a head stands beside what is written with it; a link takes the change to a friend with a telephone."""
+    """The output without a head stands beside the output with it; a link takes the change to a friend with a telephone."""
     page = visit(link(text="attention", tab="interventions"))
     right = [*"noitnetta", "<eos>"]
     panel = page.locator("#pg-panel-interventions")

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.steps import (  # isort: skip
     ONE_SENTENCE, SMALL, STEPS, address, decoder_rows, drawn, drawn_from, eventually, figure, has_address, has_status, link, new_run,
-    number, output, press_tab, replay_of, seen, source, tab, train, type_sentence, words,
+    number, output, press_tab, replay_of, watch_values, source, tab, train, type_sentence, words,
 )  # fmt: skip
 
 RIGHT = ["i", "want", "a", "beer"]
@@ -91,7 +91,7 @@ def test_train_and_watch_and_wind_back(visit):
     expect(tab(page, "attention")).to_have_attribute("data-step", "0")
     press_tab(page, "training")
     replay.fill(str(count - 3))
-    play, labels = page.locator("#pg-replay-play"), seen(page, "#pg-replay-play", "aria-label")
+    play, labels = page.locator("#pg-replay-play"), watch_values(page, "#pg-replay-play", "aria-label")
     play.click()
     eventually(page, labels, lambda now: now == [words("page.replay_pause"), words("page.replay_play")])  # it ends by itself
     has_address(page, step=None)

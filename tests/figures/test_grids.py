@@ -7,7 +7,8 @@ from hypothesis.extra.numpy import arrays
 
 from playground.features.embeddings import figure as vectors
 from playground.features.positions import figure as positions
-from playground.features.shared.figures import attention, runs, tensor, theme
+from playground.features.shared.figures import attention, cells, runs, tensor, theme
+from playground.features.shared.figures.cells import fit_to_page
 from playground.features.shared.figures.theme import Style
 from playground.features.teacher_forcing import figure as lens_figure
 
@@ -167,3 +168,14 @@ def test_signed_grids_are_centred_at_zero():
     heat = positions.heatmap(table * 2)["data"][0]
     assert (heat["zmin"], heat["zmid"], heat["zmax"], heat["z"][1]) == (-2.0, 0, 2.0, [1.683, 1.081])
     assert positions.heatmap(table * 0)["data"][0]["zmax"] == 1.0
+
+
+def test_signed_colours_reach_as_far_as_the_largest_value():
+    heat = heatmap(VALUES / 8)["data"][HEAT]
+    assert (heat["zmin"], heat["zmax"]) == (-0.375, 0.375)
+
+
+def test_a_presented_grid_leaves_room_for_each_entry_of_its_legend():
+    figure = heatmap() | {"data": [{"name": "a"}, {"name": "b", "visible": False}, {"name": "c", "showlegend": False}, {}]}
+    figure["layout"]["showlegend"] = True
+    assert fit_to_page(figure, 1600, 900)["layout"]["meta"]["legend"] == cells.LEGEND

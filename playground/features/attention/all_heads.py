@@ -16,7 +16,7 @@ from playground.features.shared.view import View, steps, texts
 from playground.inspection import attention as facts
 from playground.inspection.attention import HALF
 from playground.inspection.heads import HeadScores, NamedHead, entropy_change_fact, first_aligned_fact
-from playground.inspection.model_view import HeadAt, Overview, overview
+from playground.inspection.overview import HeadAt, Overview, overview
 from playground.model.attention import scaled_dot_product_attention
 from playground.words import known, paragraph
 

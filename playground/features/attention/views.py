@@ -16,7 +16,7 @@ from playground.features.shared.heads import draw_matrix, format_weight, write_f
 from playground.features.shared.naming import variant_name
 from playground.features.shared.queries.activations import SentenceActivations, activations
 from playground.features.shared.view import LARGE, View, steps, texts
-from playground.inspection import attention as facts, rollout as flows
+from playground.inspection import attention as facts, overview as flows
 from playground.inspection.attention import product_fact, signed
 from playground.inspection.fact import percent
 from playground.model import attention

@@ -14,11 +14,10 @@ from playground.features.shared.selected_runs import unpin_button, with_pinned
 from playground.features.shared.view import View
 from playground.features.train import figure as curves, kinds
 from playground.lessons.tour import STOPS
-from playground.runs.history import Probe
+from playground.runs.history import Probe, get_pieces, tokens_correct
 from playground.runs.orders import FINISHED
 from playground.runs.recording import BRIEF
 from playground.runs.run import Run
-from playground.runs.tokens import get_pieces, tokens_correct
 from playground.words import paragraph
 from playground.words.amounts import duration, percentage
 
