@@ -9,7 +9,7 @@ from playground.features.evaluation import figure as lengths
 from playground.features.interventions import figure as changes
 from playground.features.lessons import figure as guesses
 from playground.features.positions import figure as clocks, figure as positions
-from playground.features.shared.figures import attention, bars, graph, runs, sublayers, tensor
+from playground.features.shared.figures import attention, graph, runs, sublayers, tensor
 from playground.features.shared.figures.theme import Style
 from playground.features.shared.figures.tokens import steps
 from playground.features.step import figure as training_step
@@ -61,12 +61,12 @@ def gallery(length=12, width=720, hard=True, **style):
         "matrix_masked": attention.matrix(weights, decoder, words, mask=causal, kind="decoder", **cells),
         "matrix_wide": attention.matrix(weights[:1], decoder[:1], words, mask=padding, **cells),
         "step_bars": attention.step_bars(weights[0], words, mask=padding[0], right=0, **cells),
-        "top_tokens": bars.top_tokens(words[:5], np.sort(weights[0])[::-1][:5], chosen=0, right=0, **cells),
+        "top_tokens": graph.top_tokens(words[:5], np.sort(weights[0])[::-1][:5], chosen=0, right=0, **cells),
         "pairs": changes.pairs(words, weights[0], weights[-1], chosen=0, **cells),
         "losses": changes.losses(words, 100 * weights[0] - 5, 20 * weights[-1], kind="cross", least=-5, most=100, off=[True], **cells),
         "votes": votes_figure.votes(answer, 4 * weights[0] - 1, *voters, tokens_of=(words[0], words[-1]), **cells),
         "path": votes_figure.path(answer[:7], rng.normal(size=(len(words[:7]), 2)), tokens_of=(words[0], words[-1]), **cells),
-        "frequencies": bars.frequencies(words, np.arange(length) * 1000, **cells),
+        "frequencies": graph.frequencies(words, np.arange(length) * 1000, **cells),
         "guesses": guesses.histogram(words[:4], rng.integers(0, 9, (len(words[:4]), 3)), ["50 %", "75 %", "95 %"], right=0, **cells),
         "mask_padding": attention.grid(padding, words, words, causes={"padding": padding}, **cells),
         "mask_both": attention.grid(padding & causal, decoder, words, kind="decoder", causes=both, **cells),

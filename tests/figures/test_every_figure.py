@@ -16,7 +16,7 @@ from playground.features.evaluation import figure as lengths
 from playground.features.interventions import figure as changes
 from playground.features.lessons import figure as guesses
 from playground.features.positions import figure as positions
-from playground.features.shared.figures import attention, bars, graph, runs, sublayers, tensor
+from playground.features.shared.figures import attention, graph, runs, sublayers, tensor
 from playground.features.shared.figures.theme import Style
 from playground.features.teacher_forcing import figure as lens
 from playground.features.train import figure as curves
@@ -90,8 +90,8 @@ TWO = {"tokens_of": ("a", "b")}
 REFUSED = [  # names of another number of rows would stand at the wrong ones
     lambda: attention.matrix(TALL, AB, ABC), lambda: attention.matrix(TALL, ABC, AB, mask=np.ones((3, 3))),
     lambda: attention.step_bars(TALL[0], ABC), lambda: lens.votes(ABC, [1.0], KINDS, ABC, **TWO),
-    lambda: lens.path(ABC, np.zeros((2, 2)), **TWO), lambda: bars.top_tokens(AB, [1.0]),
-    lambda: bars.frequencies(["a"], [1, 2]), lambda: changes.pairs(ABC, [0.1] * 3, [0.1] * 2),
+    lambda: lens.path(ABC, np.zeros((2, 2)), **TWO), lambda: graph.top_tokens(AB, [1.0]),
+    lambda: graph.frequencies(["a"], [1, 2]), lambda: changes.pairs(ABC, [0.1] * 3, [0.1] * 2),
     lambda: changes.losses(ABC, [0.1] * 2, [0.1] * 2, kind="cross", most=1),
     lambda: sublayers.parts([0.1, 0.2], ABC, KINDS, ABC, measure="gradient", chosen=1),
     lambda: sublayers.over_training([1], TALL, ABC, KINDS, last=9, measure="gradient", strong=[0]),

@@ -13,7 +13,7 @@ from playground.data.statistics import SideStatistics, Statistics
 from playground.data.warnings import Mend, find_epochs, find_spoilers
 from playground.features.data import figure as data
 from playground.features.shared import blocks, panels, uploading
-from playground.features.shared.figures import bars
+from playground.features.shared.figures import graph
 from playground.features.shared.naming import title
 from playground.features.shared.queries.results import pieces_of
 from playground.features.shared.view import Screen, View, tokens
@@ -120,7 +120,7 @@ def pictures(counts: Statistics, screen: Screen, place: str) -> list[dict[str, A
     frequent = {
         name: blocks.figure(
             f"{place}-frequent-{name}",
-            screen.draw(bars.frequencies, *zip(*side.frequent, strict=True), kind=kind, width=screen.width // 2),
+            screen.draw(graph.frequencies, *zip(*side.frequent, strict=True), kind=kind, width=screen.width // 2),
             say("sentences.frequent_caption", token=side.frequent[0][0], percent=percentage(side.counts[0] / side.counts.sum())),
             say(f"sentences.frequent_{name}"),
         )

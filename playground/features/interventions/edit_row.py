@@ -7,7 +7,7 @@ import numpy as np
 from playground.features.interventions import figure as pictures, kinds
 from playground.features.interventions.query import InterventionResult
 from playground.features.shared import blocks
-from playground.features.shared.figures.bars import short
+from playground.features.shared.figures.graph import short
 from playground.features.shared.heads import build_small_heads, choose_head, compute_mask
 from playground.features.shared.view import View, texts
 from playground.inspection.interventions import Edit, HeadId

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from playground.features.shared.figures import theme, tokens
-from playground.features.shared.figures.bars import names_axis, short
+from playground.features.shared.figures.graph import names_axis, short
 from playground.features.shared.figures.theme import PLAIN, Style
 
 ROW, TALLEST = 26, 700  # px, of height for one row, and for all of them

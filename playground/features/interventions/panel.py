@@ -10,7 +10,7 @@ from playground.config import BOS, SPECIAL_TOKENS
 from playground.features.interventions import edit_row, figure as pictures, kinds
 from playground.features.interventions.query import InterventionResult, compare_outputs
 from playground.features.shared import blocks, panels
-from playground.features.shared.figures.bars import short
+from playground.features.shared.figures.graph import short
 from playground.features.shared.figures.tokens import steps
 from playground.features.shared.heads import MAX_THUMBNAIL_CELLS, compute_mask, pick_colours
 from playground.features.shared.queries.results import SentenceTrace

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
 from playground.decoding import greedy, trace
 from playground.features.shared import blocks
-from playground.features.shared.figures import attention as pictures, bars
+from playground.features.shared.figures import attention as pictures, graph
 from playground.features.shared.heads import compute_mask
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import Reader, max_output_tokens
@@ -27,7 +27,7 @@ def draw_likeliest(view: View, look: SentenceTrace, at: int, share: int) -> dict
     """Draws the likeliest tokens of step `at`, with the written one marked, for one of `share` columns."""
     likely = look.likely[at]
     return view.draw(
-        bars.top_tokens,
+        graph.top_tokens,
         [token.text for token in likely],
         [token.probability for token in likely],
         chosen=next((place for place, token in enumerate(likely) if token.id == look.targets[at].id), None),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from playground.features.shared.figures import cells, theme, tokens
-from playground.features.shared.figures.bars import names_axis
+from playground.features.shared.figures.graph import names_axis
 from playground.features.shared.figures.theme import PLAIN, Style
 
 ROW, TALLEST, NUMBER = 22, 700, 52  # px: of height for a bar, and for all; of width for the number beside it
@@ -69,8 +69,8 @@ def votes(
     style: Style = PLAIN,
 ) -> dict:
     """Draws a bar for each part, first on top: to the right for the first of `tokens_of`, to the left for the second; their sum is the
-    logit difference. `kinds` are of KINDS; a click on a bar switches off its head of `heads`, "" for none. Raises ValueError if the lists
-    differ in length.
+    logit difference. `kinds` are of KINDS; a click on a bar switches off its head of `heads`, "" for none. Raises ValueError unless there
+    are as many values as names.
     """
     votes = theme.fit(values, names)
     palette = style.colors
