@@ -33,7 +33,7 @@ def build_course_table(view: View, room: Room, number: int) -> list[dict]:
         return f"{len(members)}: " + ", ".join(member_name(view, room.member(member), shows_names) for member in sorted(members))
 
     def build_steps_table(id: str, lessons: list[Lesson], columns: list[range]) -> dict:
-        counts = [column[0] if len(column) == 1 else f"{column[0]}–{column[-1]}" for column in columns]
+        counts = [str(column[0]) if len(column) == 1 else f"{column[0]}–{column[-1]}" for column in columns]
         head = [view.say("board.lesson"), *(view.say("board.steps_done", count=count) for count in counts)]
         rows = [[lesson.say(view.language, "title"), *(format_cell(lesson, column) for column in columns)] for lesson in lessons]
         return blocks.table(id, head, rows, view.say("board.course_steps"), rowheads=True)
