@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from playground.cursor import choices
 from playground.features.attention import all_heads, views
 from playground.features.attention.query import KINDS
 from playground.features.shared import blocks, heads, panels
@@ -11,14 +12,14 @@ from playground.features.shared.heads import (
     build_small_heads,
     choose_head,
     compute_mask,
-    describe_file,
-    describe_pinned,
     draw_large_head,
+    draw_threads,
+    label_heads,
     name_axes,
-    write_caption,
     write_title,
 )
 from playground.features.shared.view import View, tokens
+from playground.inspection.heads import HeadScores
 from playground.words import paragraph
 
 
@@ -30,24 +31,19 @@ def panel(view: View) -> dict:
         grid = all_heads.build_model_view(view, (part, layer, head), {kind: compute_mask(view, kind) for kind in KINDS})
         return {"step": look.step, "held": heads.format_head(part, layer, head), "blocks": [build_controls(view, part, mode), *grid]}
     mask, scored = compute_mask(view, part), all_heads.score_heads(view)
-    label = view.say("page.heads_label", sentences=scored.sentences)
     large_blocks, side_blocks = build_picture(view, mode, layer, head, mask)
     return {
         "step": look.step,
         "held": heads.format_head(part, layer, head),
         "blocks": [
-            build_controls(view, part, mode),
             blocks.row(
                 "main",
                 blocks.column("large", *large_blocks),
-                blocks.column(
-                    "small",
-                    *side_blocks,
-                    build_small_heads(view, "heads", label, (layer, head), view.weights, mask, all_heads.label_heads(view, scored)),
-                    *views.build_explanation(view, layer, head, *name_axes(view, part), mask),
-                ),
-                css="large-small",
+                blocks.column("small", build_thumbnails(view, layer, head, mask, scored), build_controls(view, part, mode)),
+                css="stage",
             ),
+            *side_blocks,
+            *views.build_explanation(view, layer, head, *name_axes(view, part), mask),
             blocks.chips("tokens", *list_token_lines(view, part)),
             blocks.text("what", paragraph([view.say(f"page.part_{part}_about"), view.rounding_note(look.step)]), css="pg-caption"),
             blocks.row(
@@ -62,14 +58,16 @@ def panel(view: View) -> dict:
 
 def build_controls(view: View, part: str, mode: str) -> dict:
     """Builds the choices: mode; kind of attention where one is shown; decoder input, which doesn't affect the encoder."""
+    modes = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in choices("view")]
     parts = [{"value": name, "label": view.say(f"page.part_{name}"), "hue": name} for name in KINDS]
-    feed, single = view.offer("feed", "target", "page.feed"), mode != "all"
+    feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
+    single = mode != "all"
     return blocks.row(
         "choices",
-        view.offer("view", "view", "heads.view"),
+        blocks.choice("view", "view", view.say("heads.view"), modes, mode),
         blocks.choice("part", "part", view.say("page.part"), parts, part) if single else None,
         heads.build_follow_choice(view) if single else None,
-        feed if part != "encoder" or not single else None,
+        blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target")) if part != "encoder" or not single else None,
         css="controls",
     )
 
@@ -94,13 +92,16 @@ def build_picture(view: View, mode: str, layer: int, head: int, mask: np.ndarray
     rows, columns = name_axes(view, view.part)
     weights = view.weights[layer, head]
     if mode == "lines":
-        caption = write_caption(view, view.part, layer, head, weights, mask)
-        file = describe_file(view, view.part, layer, head)
-        figure = views.build_lines(view, write_title(view, view.part, layer, head), caption, weights, mask, rows, columns, file)
-        return [figure, *describe_pinned(view, "attention", weights, mask, rows, columns)], []
+        return draw_threads(view, view.part, (layer, head), stage=True), []
     if mode == "product":
         return views.build_product(view, write_title(view, view.part, layer, head), layer, head), []
     if mode == "rollout":
         flow = views.draw_rollout(view, weights, mask, rows, columns)
         return [flow, blocks.text("rollout-about", view.say("heads.rollout_about"), css="pg-caption")], draw_large_head(view, "attention")
-    return draw_large_head(view, "attention", above=110), []
+    return draw_large_head(view, "attention", stage=True), []
+
+
+def build_thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: HeadScores) -> dict:
+    """Builds a thumbnail of every head, with its name."""
+    label = view.say("page.heads_label", sentences=scored.sentences)
+    return build_small_heads(view, "heads", label, (layer, head), view.weights, mask, label_heads(view, scored, view.part))

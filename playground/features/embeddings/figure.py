@@ -39,9 +39,9 @@ def plane(
     near: Sequence[int] = (),
     style: Style = PLAIN,
 ) -> dict:
-    """Draws N points (N, 2), each with its token beside it if that overlaps nothing, on two axes of equal scale, from -limit to limit. The
-    chosen point, those near it and the page's sentence are labelled first; a name of the chosen or a near point without room is further
-    off, with a line. Hover boxes name all points.
+    """Draws N points (N, 2), each with its token beside it if that overlaps nothing, on two axes of equal scale, from -limit to limit, or
+    on a stage as far as it is wide. The chosen point, those near it and the page's sentence are labelled first; a name of the chosen or a
+    near point without room is further off, with a line. Hover boxes name all points.
 
     kind      "encoder" or "decoder", for the hue
     shares    of the variance along both axes, 0 to 1, for their titles
@@ -54,14 +54,16 @@ def plane(
     xy = theme.fit(xy, names, shares)
     palette, hue, count = style.colors, style.hue(kind), len(names)
     texts = [str(place) for place in places] if by_place and places is not None else names
-    side = min(style.width - 54 - 12, MAX_SIDE_PX, style.tallest)
+    side = style.stage - 54 if style.stage else min(style.width - 54 - 12, MAX_SIDE_PX, style.tallest)
+    room = np.array([style.width - 66 if style.stage else side, side])  # px
+    scale = room.min() / (2 * ROOM * limit)  # px of a unit
     ringed = [*([] if chosen is None else [chosen]), *near]
     dots = np.full(count, DOT)
     dots[list(near)] = NEAR
     dots[ringed[: chosen is not None]] = CHOSEN
     sizes = [theme.SIZE + (at >= count - own) for at in range(count)]
     order = dict.fromkeys([*ringed, *range(count - own, count), *range(count)])
-    sides, away = _place_names(texts, sizes, xy * side / (2 * ROOM * limit), dots, side, order, ringed)
+    sides, away = _place_names(texts, sizes, xy * scale, dots, room, order, ringed)
     written = [tokens.label(text) for text in texts]
     ink = [hue] * count if places is None else _mix_shades(places, hue, palette["paper"])
     ink = [*ink[: count - own], *[palette["text"]] * own]
@@ -93,17 +95,18 @@ def plane(
         }
         for at, by in away.items()
     ]  # fmt: skip
-    return {"data": data, "layout": _lay_out_plane(side, limit, shares, style) | {"annotations": notes}}
+    return {"data": data, "layout": _lay_out_plane(room, scale, shares, style) | {"annotations": notes}}
 
 
-def _lay_out_plane(side: float, limit: float, shares: Sequence[float], style: Style) -> dict:
-    """Lays out two axes of equal scale, `side` pixels long."""
-    span = {"range": [-ROOM * limit, ROOM * limit], "nticks": 5, "zeroline": True, "zerolinecolor": style.colors["grid"]}
+def _lay_out_plane(room: np.ndarray, scale: float, shares: Sequence[float], style: Style) -> dict:
+    """Lays out two axes of `room` pixels (wide, high) and of equal `scale`, in pixels of a unit."""
+    span = {"nticks": 5, "zeroline": True, "zerolinecolor": style.colors["grid"], "constrain": "domain"}
+    across, up = ([-float(px / scale / 2), float(px / scale / 2)] for px in room)
     titles = [style.phrase(name, percent=f"{100 * share:.0f}") for name, share in zip(("axis_1", "axis_2"), shares, strict=True)]
-    x = style.axis(titles[0], domain=[0, round(side / (style.width - 66), 4)], constrain="domain", constraintoward="left", **span)
-    y = style.axis(titles[1], scaleanchor="x", constrain="domain", constraintoward="top", **span)
+    x = style.axis(titles[0], domain=[0, round(room[0] / (style.width - 66), 4)], range=across, constraintoward="left", **span)
+    y = style.axis(titles[1], scaleanchor="x", range=up, constraintoward="top", **span)
     moving = {"duration": 300, "easing": "cubic-in-out"}
-    return style.layout(side + 8 + 46, (54, 12, 8, 46), xaxis=x, yaxis=y, transition=moving)
+    return style.layout(room[1] + 8 + 46, (54, 12, 8, 46), xaxis=x, yaxis=y, transition=moving)
 
 
 def cosines(matrix: np.ndarray, names: Sequence[str], *, kind: str = "encoder", style: Style = PLAIN) -> dict:
@@ -111,19 +114,19 @@ def cosines(matrix: np.ndarray, names: Sequence[str], *, kind: str = "encoder", 
     matrix = theme.fit(matrix, names, names)
     at = cells.place(names, names, style, CELL)
     hover = style.hover("hover_cosine", **cells.PAIR, value="%{z:.2f}")
-    heat = at.heat(theme.rounded(matrix, 3), hover, style.word("cosine"), (-1, 1), zmid=0)
+    heat = at.heat(theme.rounded(matrix, 3), hover, at.colorbar(style.word("cosine"), (-1, 0, 1)), (-1, 1), zmid=0)
     meta = {"rows": list(names), "columns": list(names)}
     return {"data": [heat], "layout": at.layout(kind, ("", ""), meta=meta, shapes=[])}  # nothing is pinned here
 
 
 def _place_names(
-    texts: Sequence[str], sizes: Sequence[int], points: np.ndarray, dots: np.ndarray, side: float, order: Iterable[int],
+    texts: Sequence[str], sizes: Sequence[int], points: np.ndarray, dots: np.ndarray, room: np.ndarray, order: Iterable[int],
     ringed: Sequence[int],
 ) -> tuple[list[str], dict[int, tuple[float, float]]]:  # fmt: skip
-    """Places the names of points (N, 2), in pixels, in a square of this side; returns the side of each point, "" for none, and the offsets
+    """Places the names of points (N, 2), in pixels, in a rectangle of this size; returns the side of each, "" for none, and the offsets
     of the names of ringed points without a side."""
     boxes = [(tokens.extent(text) * size / theme.SIZE, size * LINE) for text, size in zip(texts, sizes, strict=True)]
-    labelled, gaps = Names(points, (dots + RING * (dots > DOT)) / 2, side), dots / 1.6 + 1  # Plotly's distance of a name from its point
+    labelled, gaps = Names(points, (dots + RING * (dots > DOT)) / 2, room), dots / 1.6 + 1  # Plotly's distance of a name from its point
     sides, away = [""] * len(boxes), {}
     for at in order:
         sides[at] = labelled.place_beside(at, boxes[at], gaps[at])
@@ -150,10 +153,10 @@ def _mix_shades(places: Sequence[int], hue: str, paper: str) -> list[str]:
 
 
 class Names:
-    """Points (N, 2) with radii (N,) in a square of this side, and the names placed so far."""
+    """Points (N, 2) with radii (N,) in a rectangle of this `size` (wide, high), and the names placed so far."""
 
-    def __init__(self, points: np.ndarray, radii: np.ndarray, side: float) -> None:
-        self.points, self.radii, self.side = points, radii, side
+    def __init__(self, points: np.ndarray, radii: np.ndarray, size: np.ndarray) -> None:
+        self.points, self.radii, self.size = points, radii, size
         self._middles, self._halves = np.empty((0, 2)), np.empty((0, 2))
 
     def place_beside(self, at: int, size: tuple[float, float], gap: float) -> str:
@@ -169,7 +172,7 @@ class Names:
 
     def _place_first(self, at: int, middles: np.ndarray, half: np.ndarray) -> int | None:
         """Places a name at the first of these places (K, 2) that is inside and overlaps no name and no other point; returns its index."""
-        inside = (np.abs(middles) + half <= self.side / 2).all(axis=1)
+        inside = (np.abs(middles) + half <= self.size / 2).all(axis=1)
         on_points = (np.abs(middles[:, None] - self.points) < half + self.radii[:, None]).all(axis=2)
         on_points[:, at] = False
         on_names = (np.abs(middles[:, None] - self._middles) < half + self._halves + AIR).all(axis=2)

@@ -32,22 +32,20 @@ def panel(view: View) -> dict:
         "step": points.step,
         "blocks": [
             blocks.row(
-                "choices",
-                blocks.choice("what", "what", view.say("embeddings.what"), kinds, kind),
-                view.offer("by", "by", "embeddings.by") if kind in STATES else None,
-                css="controls",
-            ),
-            blocks.text("about", view.say(f"embeddings.{kind}_about"), "pg-caption"),
-            blocks.row(
                 "main",
-                blocks.figure("plane", plane, caption, view.say("embeddings.plane"), hint=view.say("embeddings.hint")),
+                blocks.column(
+                    "picture", blocks.figure("plane", plane, caption, view.say("embeddings.plane"), hint=view.say("embeddings.hint"))
+                ),
                 blocks.column(
                     "near",
+                    blocks.choice("what", "what", view.say("embeddings.what"), kinds, kind),
+                    view.offer("by", "by", "embeddings.by") if kind in STATES else None,
+                    blocks.text("about", view.say(f"embeddings.{kind}_about"), "pg-caption"),
                     _build_token_choice(view, kind, points, chosen),
                     _build_nearest(view, kind, points, chosen, near),
                     blocks.code("source", source),
                 ),
-                css="large-small",
+                css="stage",
             ),
             blocks.text("axes", _describe_axes(view, points), "pg-about"),
             _draw_cosines(view, kind, points, chosen),
@@ -92,8 +90,7 @@ def _draw_plane(view: View, kind: str, points: Vectors, chosen: int, near: list[
         own=points.own,
         chosen=chosen,
         near=[other for other, _ in near[:RINGED]],
-        share=LARGE,
-        tallest=view.below(60),
+        **(view.stage or {"share": LARGE, "tallest": view.below(60)}),
     )
 
 

@@ -48,7 +48,8 @@ def losses(
     rows, columns = [str(row + 1) for row in at], [str(place + 1) for place in range(length)]
     hidden = np.isnan(values)
     place = cells.place(rows, columns, style, cell=max(ROW * 2, needed_width(targets)))
-    place = replace(place, down=min(max(ROW * count, 60), cells.MAX_GRID_PX))
+    if not style.stage:
+        place = replace(place, down=min(max(ROW * count, 60), cells.MAX_GRID_PX))
     room = place.across / length - BESIDE
     written = [["" if is_padding else _truncate(token, room) for token, is_padding in zip(*line, strict=True)]
                for line in zip(targets, hidden, strict=True)]  # fmt: skip
@@ -56,10 +57,9 @@ def losses(
     word = style.word("loss_change" if change else "token_loss")
     hover = style.hover("hover_token_loss", step="<b>%{customdata}</b>", what=word, value="%{z:.4f}")
     ticks = (-most, 0, most) if change else (0, most)
-    bar = {"tickvals": list(ticks), "ticktext": [theme.minus(f"{tick:.2g}") for tick in ticks]}
     more = {"text": written, "texttemplate": "%{text}", "textfont": {"size": theme.SIZE, "family": theme.MONO}, "customdata": steps}
     more |= {"meta": {"kind": "decoder", "cells": True}} | ({"zmid": 0} if change else {})
-    heat = place.heat(theme.rounded(values, 5), hover, word, (-most if change else 0, most), (120, 220), bar, **more)
+    heat = place.heat(theme.rounded(values, 5), hover, place.colorbar(word, ticks), (-most if change else 0, most), **more)
     shapes = [*place.cursor(chosen), *_divide(segments, hidden, style)]
     layout = place.layout("decoder", titles, entries=bool(hidden.any()), shapes=shapes)
     layout["meta"] |= {"fields": ["line", "place"], "down": list(at), "sides": ["", ""]}

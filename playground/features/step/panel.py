@@ -23,18 +23,16 @@ from playground.words.amounts import percentage
 @panels.declare("step", "train", 2, panels.FORMULA)
 def panel(view: View) -> dict:
     step = training_step(view.reader, view.runs, view.run, view.step)
-    slow, rows, moment = step.slow, batch_rows(step.slow), view.choice("moment")
-    numbers = {"loss": format_4g(slow.loss), "after": format_4g(slow.loss_after), "pairs": rows.pairs, "rows": len(rows.tgt_out)}
+    rows, moment = batch_rows(step.slow), view.choice("moment")
     options = [{"value": name, "label": f"{at} {view.say(f'step.moment_{name}')}"} for at, name in enumerate(choices("moment"), 1)]
     choice = blocks.choice("moment", "moment", view.say("step.moment"), options, moment)
+    about = [_write_head(view, step, rows), view.say(f"step.about_{moment}"), _describe_origin(view, step)]
     return {
         "step": step.start.step,
         "recorded": True,
         "blocks": [
-            blocks.text("head", view.say("step.head", step=f"{slow.number:,}", tokens=f"{slow.tokens:,}", **numbers), css="pg-caption"),
-            blocks.text("which", _describe_origin(view, step), css="pg-caption"),
             blocks.row("moments", choice, _build_next(view, moment), css="controls"),
-            blocks.text("moment-about", view.say(f"step.about_{moment}"), css="pg-caption"),
+            blocks.text("moment-about", paragraph(about), css="pg-caption"),
             *MOMENTS[moment](view, step, rows),
             blocks.code("source", slow_step),
         ],
@@ -47,6 +45,13 @@ def _build_next(view: View, moment: str) -> dict:
     at = (names.index(moment) + 1) % len(names)
     label = view.say("step.next" if at else "step.again", number=at + 1, moment=view.say(f"step.moment_{names[at]}"))
     return blocks.button("next", "move", label, to={"moment": names[at]})
+
+
+def _write_head(view: View, step: TakenStep, rows: BatchRows) -> str:
+    """Writes the step in one sentence."""
+    slow = step.slow
+    numbers = {"loss": format_4g(slow.loss), "after": format_4g(slow.loss_after), "pairs": rows.pairs, "rows": len(rows.tgt_out)}
+    return view.say("step.head", step=f"{slow.number:,}", tokens=f"{slow.tokens:,}", **numbers)
 
 
 def _describe_origin(view: View, step: TakenStep) -> str:

@@ -42,7 +42,7 @@ def grid(
     hover = style.hover("hover_lens", layer="<b>%{y}</b>", rivals="%{customdata}")
     texts = [[tokens.escape(text) for text in row] for row in (rivals or likeliest)]
     data = [
-        at.heat(theme.rounded(probabilities), hover, style.word("probability"), meta={"kind": "decoder"}, customdata=texts),
+        at.heat(theme.rounded(probabilities), hover, at.colorbar(style.word("probability")), meta={"kind": "decoder"}, customdata=texts),
         cells.rings([(row, step) for step, row in enumerate(decided[: shape[1]])], style.colors["second"]),
         cells.swatch(style.word("decided_here"), style.colors["second"], "square-open", visible=bool(len(decided))),
     ]

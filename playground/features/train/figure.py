@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from playground.features.shared.figures import theme
 from playground.features.shared.figures.theme import PLAIN, Style
 
-HEIGHT, SMALL = 260, 150  # px
+HEIGHT, SMALL = 220, 150  # px
 VALIDATION = "validation_step"
 # figure: (height, share of 0..1?, [(column, its steps, colour, dash, marker)])
 _FIGURES = {
@@ -38,13 +38,13 @@ def skeletons(*, steps: int | None = None, style: Style = PLAIN) -> dict[str, di
 
 
 def _empty(height: int, share: bool, lines: Sequence[tuple], *, steps: int | None, style: Style) -> dict:
-    top = 14 + 18 * len(lines)  # the legend has a line for each curve at any width
+    top = 14 + 18 * len(lines) + 14 * share  # the legend has a line for each curve at any width, and for "(teacher-forced)"
     y = style.axis("", nticks=5 if height == HEIGHT else 4, rangemode="tozero", exponentformat="SI", minexponent=3)
     y |= {"range": [-0.03, 1.03], "tickvals": [0, 0.5, 1], "tickformat": ".0%"} if share else {"autorange": True}
     x = style.axis(style.word("step"), rangemode="tozero", showgrid=False, showline=True, nticks=6)
     x |= {"range": [0, steps], "autorange": False} if steps else {"autorange": True}
     layout = style.layout(
-        height, (52, 26, top, 44),
+        height, (40 if share else 52, 12, top, 44),
         xaxis=x | {"fixedrange": False}, yaxis=y | {"fixedrange": False}, hovermode="x unified", showlegend=True, dragmode="zoom",
         legend=theme.legend_column(), shapes=[style.step_cursor(None)],
     )  # fmt: skip
@@ -54,7 +54,8 @@ def _empty(height: int, share: bool, lines: Sequence[tuple], *, steps: int | Non
 def _draw_line(column: str, steps: str, color: str, dash: str, marker: str | None, *, share: bool, style: Style) -> dict:
     shade = style.colors[color]
     line = {
-        "type": "scatter", "mode": "lines+markers" if marker else "lines", "name": style.word(f"line_{column}"),
+        "type": "scatter", "mode": "lines+markers" if marker else "lines",
+        "name": style.word(f"line_{column}").replace(" (", "<br>("),
         "x": [], "y": [], "meta": {"x": steps, "y": column, "past_color": style.colors["line"]},
         "line": {"color": shade, "width": 2 if marker else 1.3, "dash": dash},
         "hovertemplate": "%{y:.1%}" if share else "%{y:.4~g}", "connectgaps": False, "cliponaxis": not share,

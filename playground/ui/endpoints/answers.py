@@ -31,6 +31,8 @@ from playground.ui.network import run_link
 from playground.ui.rights import LINK, PUBLIC, READER, VISITOR, Right
 from playground.words import ENGLISH
 
+ANY_OWNER = {"owner": Argument(str, "")}  # by default a client without runs
+MAX_WEIGHTS = 500_000  # in one answer; a single layer or head has fewer
 ENDED_EARLY = ("failed", "diverged")
 NO_ROOM = ("runs.too_many", "runs.too_many_yours", "runs.too_many_near", *(f"rooms.{limit}" for limit in USUAL))
 
@@ -112,10 +114,6 @@ class Caller:
     def link(self, run: Run) -> str:
         """Returns the page's address for a run."""
         return run_link(run.id, getattr(self.request, "base_url", "") or "/")
-
-
-ANY_OWNER = {"owner": Argument(str, "")}  # by default a client without runs
-MAX_WEIGHTS = 500_000  # in one answer; a single layer or head has fewer
 
 
 @dataclass(frozen=True)

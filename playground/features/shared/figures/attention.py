@@ -41,7 +41,7 @@ def matrix(
     right = [(q, k) for q, k in enumerate(alignment or ()) if k is not None and q < len(rows) and 0 <= k < len(columns)]
     meta, hover = {"kind": kind, "cells": True}, style.hover("hover_weight", **cells.PAIR, value="%{z:.3f}")
     data = [
-        at.heat(theme.rounded(np.where(hidden, np.nan, weights)), hover, style.word("weight"), meta=meta),
+        at.heat(theme.rounded(np.where(hidden, np.nan, weights)), hover, at.colorbar(style.word("weight")), meta=meta),
         cells.hatching(hidden, style.word("masked"), style),
         cells.hover_layer(hidden, style.hover("hover_masked", **cells.PAIR)),
         cells.rings(right, style.colors["second"]),

@@ -1,11 +1,13 @@
 """A grid of cells with tokens along both sides: its place, its labels, the hatching of masked cells; and its place on a projector.
 
-Attention and masks are drawn on it. Its cells are square at the given width, and it stays readable on a wider or narrower page. Cell
-(row r, column c) covers c ± 0.5 and r ± 0.5.
+Attention and masks are drawn on it. Its cells are square at the given width, and it stays readable on a wider or narrower page; the
+picture that a tab is about fills the room it has, with its titles and its legend on one line above. Cell (row r, column c) covers c ± 0.5
+and r ± 0.5.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,10 +23,14 @@ LEGEND, ENTRY = 24, 0.8  # px of one line below the grid; lines of one legend en
 TITLE = 22  # px, an axis title with its padding
 PAIR = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}  # of a cell, in a hover box
 BAR_LINES = 1.8  # of the legend: a colour bar with its numbers
+MAX_STAGE_CELL_PX, STRETCH, STAGE_LEFT, EDGE = 150, 2.0, 104, 4  # of the large picture: px of a cell's side, most times as wide as high
+# or as high as wide; px at the left, which hold the rows' title, and at the right and below
+STAGE_TITLES = 31  # px of its line of titles
+LEGEND_ABOVE = 420  # px of a grid that has room for a legend between its titles
 # presentation mode
 BESIDE = 0.27  # least free share of the page's width beside a grid
 GAP = 24  # px between the grid and its legend
-EDGE = 10  # px at the right and below
+PRESENTED_EDGE = 10  # px at the right and below
 CAPTION = 76  # px above a grid as wide as the page
 FLAT = 0.5  # share of the available height below which a grid of square cells is as wide as the page instead
 TALLEST_ROW = 48  # px
@@ -51,28 +57,36 @@ class Place:
     angle: int  # of the column labels
     longest: int  # characters of a label
 
-    def heat(
-        self, z: list, hover: str, title: str, ends: tuple[float, float] = (0, 1), px: tuple[int, int] = (90, 180), bar: dict | None = None,
-        **more: object,
-    ) -> dict:  # fmt: skip
-        """Draws the numbers `z` from `ends`, with a colour bar below the grid, named `title`, between `px` pixels long; `bar` and `more`
-        are of Plotly's colour bar and heatmap."""
-        ticks = (0, 0.5, 1) if ends == (0, 1) else (ends[0], 0, ends[1])
-        colorbar = self.style.colorbar(title, self.below(0), max(min(self.across, px[1]), px[0]), ticks) | (bar or {})
+    def heat(self, z: list, hover: str, colorbar: dict, ends: tuple[float, float] = (0, 1), **more: object) -> dict:
+        """Draws the numbers `z` from `ends`; `more` is of Plotly's heatmap."""
         return self.style.heat(z, hover, ends, xgap=self.gap, ygap=self.gap, colorbar=colorbar, **more)
+
+    def colorbar(self, title: str, ticks: Sequence[float] = (0, 0.5, 1)) -> dict:
+        """Lays out the colour bar below a grid; on a stage above its right end, with its name between the ends of its numbers."""
+        bar = self.style.colorbar(title, self.below(0), max(min(self.across, 180), 90), ticks)
+        if not self.style.stage:
+            return bar | {"ticktext": [theme.minus(f"{tick:.2g}") for tick in ticks]}
+        wide, ends = self.across >= LEGEND_ABOVE, (ticks[0], ticks[-1])
+        texts = [theme.minus(f"{ends[0]:.2g}"), title if wide else "", theme.minus(f"{ends[1]:.2g}")]
+        bar |= {"x": 1, "xanchor": "right", "xpad": 8, "y": self.above(STAGE_TITLES - 1), "len": 130 if wide else 56, "thickness": 7}
+        return bar | {"title": {"text": ""}, "tickvals": [ends[0], sum(ends) / 2, ends[1]], "ticktext": texts}
 
     def layout(
         self, kind: str, titles: tuple[str, str] | None = None, bar: float = BAR_LINES, entries: int | None = None, **more: object
     ) -> dict:
         """Lays out the axes and margins. `titles` of rows and columns, by default queries and keys; below, `bar` lines are left free and,
-        unless None, a legend of these `entries`.
+        unless None, a legend of these `entries`. On a stage both are above.
 
         meta holds the kind and the unmodified tokens, for the page. shapes are those of the `cursor`.
         """
-        style, lines = self.style, bar + (entries or 0) * ENTRY
+        style, bar = self.style, 0 if self.style.stage else bar
+        lines = bar + (entries or 0) * ENTRY
         titles = titles or (style.word(f"rows_{kind}"), style.word(f"columns_{kind}"))
         beyond = (0.9 * tokens.extent(titles[0], longest=99) - self.down) / 2 + 4  # a title longer than its few rows needs room
-        top, bottom = max(self.top, beyond), max(lines * LEGEND + 14, beyond)
+        top, bottom, notes = max(self.top, beyond), max(lines * LEGEND + 14, beyond), []
+        if style.stage:
+            top, bottom = self.top, EDGE if self.across >= LEGEND_ABOVE or not lines else lines * LEGEND + 8
+            notes, titles = [self.write_row_title(titles[0])], ("", titles[1])
         frame = {"showline": True, "linewidth": 2, "linecolor": style.hue(kind), "showgrid": False, "ticks": ""}
         down = tokens.ticks(self.rows, self.every_row, self.longest)
         across = tokens.ticks(self.columns, self.every_column, self.longest, self.first_column)
@@ -81,19 +95,34 @@ class Place:
         legend = {} if entries is None else {"showlegend": entries > 0, "legend": self.legend(bar)}
         options = {
             "meta": {"kind": kind, "cells": True, "rows": list(self.rows), "columns": list(self.columns)},
-            "barmode": "overlay", "bargap": 0, "shapes": self.cursor(None),
+            "barmode": "overlay", "bargap": 0, "shapes": self.cursor(None), "annotations": notes,
             "xaxis": style.axis(titles[1], **frame, **across, ticklabelstandoff=2) | font,
             "yaxis": style.axis(titles[0], range=[len(self.rows) - 0.5, -0.5], ticklabelstandoff=4, **frame, **down) | font,
         }  # fmt: skip
         return style.layout(top + self.down + bottom, (self.left, self.right, top, bottom), **options | legend | more)
+
+    def write_row_title(self, title: str) -> dict:
+        """Writes the title of a stage's rows above their names, in two lines: "query: input" and "→ next token"."""
+        return {
+            "text": re.sub(r"\s*(?=→)|(?<=[:：])\s*(?!.*→)", "<br>", title, count=1), "font": self.style.font("muted"),
+            "xref": "paper", "x": 0, "xanchor": "right", "xshift": -6, "yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 4,
+            "align": "right", "showarrow": False, "borderpad": 0,
+        }  # fmt: skip
+
+    def above(self, pixels: float) -> float:
+        """Returns the height `pixels` above the column names of a stage, in Plotly's paper units."""
+        return round(1 + (self.top - STAGE_TITLES + pixels) / self.down, 4)
 
     def below(self, line: float) -> float:
         """Returns the height of legend line `line` (0 is the first) below the grid, in Plotly's paper units."""
         return round(-(line * LEGEND + 8) / self.down, 4)
 
     def legend(self, line: float) -> dict:
-        """Lays out the legend below the grid, a line for each entry: side by side they would not fit on a phone."""
+        """Lays out the legend below the grid, a line for each entry: side by side they would not fit on a phone. A wide stage has it
+        above."""
         place = {"y": self.below(line), "yanchor": "top", "font": self.style.font("muted")}
+        if self.style.stage and self.across >= LEGEND_ABOVE:
+            place |= {"orientation": "h", "y": self.above(2), "yanchor": "bottom"}
         return theme.legend_column(**place, itemclick=False, itemdoubleclick=False, itemwidth=30, tracegroupgap=0)
 
     def cursor(self, pinned: tuple[int, int] | None) -> list[dict]:
@@ -117,26 +146,33 @@ def place(
     rows: Sequence[str], columns: Sequence[str], style: Style, cell: float = MAX_CELL_PX, tallest: int = MAX_GRID_PX, named: int = 0
 ) -> Place:
     """Chooses the cell size for `rows` by `columns`: as large as fits, but at most `cell`, and the grid at most `tallest` pixels high.
-    Where not every column has room for a label, the column `named` has one."""
+    Where not every column has room for a label, the column `named` has one. On a stage, the pixels that the whole figure may be high, its
+    cells fill them, up to STRETCH from square."""
     if not rows or not columns:
         raise ValueError("a grid needs at least one row and one column")
-    longest = tokens.longest(style.width)
-    names_px = left_margin(rows, longest)
-    room = max(style.width - names_px - RIGHT, 60)  # px
-    side = min(cell, room / len(columns), min(tallest, MAX_GRID_PX) / len(rows))
-    across = max(side * len(columns), min(room, 60))
-    down = max(side * len(rows), min(side * 3, 28), 28)
+    width, stage = style.width, style.stage
+    longest = min(tokens.longest(width), tokens.NARROWEST if stage and width < 480 else tokens.MAX_LABEL_CHARACTERS)
+    names_px = max(left_margin(rows, longest) - TITLE, STAGE_LEFT) if stage else left_margin(rows, longest)
+    room = max(width - names_px - (EDGE if stage else RIGHT), 60)  # px
     extents = [tokens.extent(token, longest) for token in columns]
+    if stage:
+        wide, high = room / len(columns), (stage - STAGE_TITLES - 4 - max(extents) - EDGE) / len(rows)
+        step, high = (min(side, STRETCH * other, MAX_STAGE_CELL_PX) for side, other in ((wide, high), (high, wide)))
+        across, down = step * len(columns), max(high * len(rows), 28)
+    else:
+        side = min(cell, room / len(columns), min(tallest, MAX_GRID_PX) / len(rows))
+        across, down = max(side * len(columns), min(room, 60)), max(side * len(rows), min(side * 3, 28), 28)
     step = across / len(columns)
     upright = tokens.fit_side_by_side(extents, step)
     every = 1 if upright else tokens.thinning(step, LINE)
+    names = LINE if upright else max(extents[named % every :: every]) + 4
     return Place(
         rows,
         columns,
         style,
         left=names_px,
-        right=max(RIGHT, (extents[-1] - step) / 2 + 4) if upright else RIGHT,
-        top=TITLE + 8 + (LINE if upright else max(extents[named % every :: every]) + 4),
+        right=max(EDGE if stage else RIGHT, (extents[-1] - step) / 2 + 4 if upright else 0),
+        top=names + STAGE_TITLES if stage else TITLE + 8 + names,
         across=across,
         down=down,
         share=round(min(across / room, 1.0), 4),
@@ -224,7 +260,7 @@ def fit_to_page(figure: dict, width: int, height: int) -> dict:
     if not (meta.get("cells") and "rows" in meta and "domain" in layout.get("xaxis", {})):
         return figure
     margin, rows, columns = layout["margin"], len(meta["rows"]), len(meta["columns"])
-    tall, wide = height - margin["t"] - EDGE, width * (1 - BESIDE) - margin["l"] - GAP
+    tall, wide = height - margin["t"] - PRESENTED_EDGE, width * (1 - BESIDE) - margin["l"] - GAP
     side = min(tall / rows, wide / columns)
     if side * rows < FLAT * tall:
         return _fit_flat(figure, height)
@@ -238,8 +274,8 @@ def fit_to_page(figure: dict, width: int, height: int) -> dict:
         "data": data,
         "layout": layout
         | {
-            "height": int(margin["t"] + down + EDGE),
-            "margin": margin | {"r": int(free), "b": EDGE},
+            "height": int(margin["t"] + down + PRESENTED_EDGE),
+            "margin": margin | {"r": int(free), "b": PRESENTED_EDGE},
             "meta": meta | {"beside": int(free - GAP), "legend": bar + _count_entries(figure) * LEGEND},
             "xaxis": layout["xaxis"] | {"domain": [0, 1]},
             "legend": layout.get("legend", {}) | foot | {"y": bar / down},

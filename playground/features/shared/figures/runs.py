@@ -88,7 +88,8 @@ def difference(
     hidden, at = ~cells.as_mask(mask, *change.shape), cells.place(rows, columns, style, tallest=style.tallest)
     strongest = max(math.ceil(100 * np.abs(np.where(hidden, 0, change)).max()) / 100, 0.1)  # a floor keeps tiny differences pale
     numbers, hover = theme.rounded(np.where(hidden, np.nan, change)), style.hover("hover_difference", **cells.PAIR, value="%{z:+.3f}")
-    heat = at.heat(numbers, hover, style.word("difference"), (-strongest, strongest), meta={"kind": kind, "cells": True})
+    ends, meta = (-strongest, strongest), {"kind": kind, "cells": True}
+    heat = at.heat(numbers, hover, at.colorbar(style.word("difference"), (-strongest, 0, strongest)), ends, meta=meta)
     if at.across / len(columns) >= NUMBERED and at.down / len(rows) >= NUMBERED / 2:
         heat |= {"texttemplate": "%{z:+.2f}", "textfont": {"size": theme.SIZE - 2}}
     titles = style.word(f"rows_{kind}") if at.down >= TITLED else "", style.word(f"columns_{kind}")
@@ -106,15 +107,13 @@ def small_key(color: str, dash: str) -> dict[str, str]:
 
 
 def add_pinned(figure: dict, column: str, places: Sequence[float], values: Sequence[float], name: str, *, style: Style = PLAIN) -> dict:
-    """Copies a figure of curves and adds the pinned run's `values` of `column`, as a grey dashed line behind the others."""
-    grey, layout = style.colors["line"], figure["layout"]
+    """Copies a figure of curves and adds another run's `values` of `column`, as a grey dashed line behind the others."""
     line = {
         "type": "scatter", "mode": "lines", "name": tokens.escape(name), "x": theme.rounded(places, 0), "y": theme.rounded(values, 5),
-        "line": {"color": grey, "width": 2, "dash": "6px,4px"}, "zorder": -1,
+        "line": {"color": style.colors["line"], "width": 2, "dash": "6px,4px"}, "zorder": -1, "showlegend": False,
         "hovertemplate": "%{y:.1%}" if column == "exact_match" else "%{y:.4~g}",
     }  # fmt: skip
-    margin = layout["margin"] | {"t": layout["margin"]["t"] + ENTRY}
-    return {"data": [*figure["data"], line], "layout": layout | {"margin": margin, "height": layout["height"] + ENTRY}}
+    return {"data": [*figure["data"], line], "layout": figure["layout"]}
 
 
 def truncate(name: str, room: float, scale: float = PROPORTIONAL) -> str:

@@ -123,19 +123,18 @@ def _place(rows: Sequence[str], columns: Sequence[str], style: Style, readable: 
 
 def _draw(values: np.ndarray, hover: str, scale: str, limit: float | None, place: cells.Place) -> dict:
     """Draws the heatmap itself; NaN is a gap."""
-    style, px = place.style, (120, 220)
+    style, y, length = place.style, place.below(0), max(min(place.across, 220), 120)
     if scale == "plain":
         trace = style.heat(theme.rounded(values, 0), hover, xgap=place.gap, ygap=place.gap, showscale=False)
         return trace | {"colorscale": [[0, theme.CLEAR], [1, theme.CLEAR]]}
     if scale == "probability":
-        return place.heat(theme.rounded(values, 5), hover, style.word("probability"), px=px)
+        return place.heat(theme.rounded(values, 5), hover, style.colorbar(style.word("probability"), y, length))
     most = limit or float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
     ticks = {-most: f"−{_format_tick(most)}"} if scale == "signed" else {}
     ticks |= {0.0: "0", most: _format_tick(most)}
+    bar = style.colorbar(style.word("value"), y, length, list(ticks), ticktext=list(ticks.values()))
     more = {"zmid": 0} if scale == "signed" else {}
-    bar = {"tickvals": list(ticks), "ticktext": list(ticks.values())}
-    ends = (-most if scale == "signed" else 0, most)
-    return place.heat(theme.rounded(values, _decimals(most)), hover, style.word("value"), ends, px, bar, **more)
+    return place.heat(theme.rounded(values, _decimals(most)), hover, bar, (-most if scale == "signed" else 0, most), **more)
 
 
 def _hide_secret(covered: np.ndarray, style: Style) -> dict:

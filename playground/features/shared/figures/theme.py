@@ -130,6 +130,7 @@ class Style:
     dark: bool = False
     width: int = 720
     tallest: int = TALLEST  # of a grid
+    stage: int = 0  # the height that the large picture of a tab fills; 0 for every other
 
     @property
     def colors(self) -> dict[str, str]:
