@@ -58,7 +58,7 @@ class Choices:
     target: int | str | None = None
     header: bool | None = None  # whether the first row is a header
     encoding: str = ""  # one for all files, or a comma-separated one for each
-    undo: bool | None = None  # escapes in the sentences (see formats.escapes); None only reports them
+    undo: bool | None = None  # escapes in the sentences (see text.py); None only reports them
     swap: bool = False  # swap source and target, explicit or detected
     same_language: bool = False  # accept alternating lines as pairs even in a single language
     joined: Sequence[int | str] | None = None  # columns appended to the source

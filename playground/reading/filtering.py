@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 from playground.config import Refusal
 from playground.reading.column_mapping import MAX_CELL_CHARACTERS, Plan
 from playground.reading.encodings import is_damaged
-from playground.reading.formats import escapes
 from playground.reading.formats.languages import is_language
 from playground.reading.formats.table import PAIR_LIMIT, Row
-from playground.reading.text import normalise
+from playground.reading.text import count_kinds, normalise, undo
 
 REASONS = (
     "header", "blank", "empty_source", "empty_target", "one_column", "extra_columns", "long", "quote", "damaged", "broken", "unpaired",
@@ -72,7 +71,7 @@ class RowFilter:
     named: bool  # whether the format names its columns: then rows may be shorter
     longest: int  # maximum characters per side
     guessed: bool = False  # whether the encoding was guessed: then bytes may be undecodable
-    undo: Mapping[int, Iterable[str]] = field(default_factory=dict)  # column -> kinds of `escapes` to undo
+    undo: Mapping[int, Iterable[str]] = field(default_factory=dict)  # column -> kinds of escapes to undo
 
     def split_row(self, row: Row) -> tuple[str, str, str]:
         """Returns (source, target, "") or (…, …, reason). A row with extra cells is dropped: its sides are ambiguous."""
@@ -99,7 +98,7 @@ class RowFilter:
 
     def undo_escapes(self, place: int, cell: str) -> str:
         """Returns a cell of that column with the chosen escapes undone."""
-        return escapes.undo(cell, self.undo[place]) if self.undo.get(place) else cell
+        return undo(cell, self.undo[place]) if self.undo.get(place) else cell
 
 
 def filter_rows(name: str, rows: Iterable[Row], row_filter: RowFilter, raw: Callable[[Row], str]) -> FilteredRows:
@@ -127,12 +126,12 @@ def filter_rows(name: str, rows: Iterable[Row], row_filter: RowFilter, raw: Call
 
 
 def count_escapes(rows: Sequence[Row], plan: Plan) -> dict[int, dict[str, int]]:
-    """Counts tools' escapes in the source and target columns: column -> kind of `escapes` -> number of sentences."""
+    """Counts tools' escapes in the source and target columns: column -> kind of escape -> number of sentences."""
     below = [row.cells for row in rows if not row.fault and row.line != plan.header]
     counts = {}
     for place in (plan.source, plan.target):
         cells = [cells[place] for cells in below if place < len(cells)]
-        counts[place] = escapes.count_kinds(cells) if _has_any_sign(cells) else {}
+        counts[place] = count_kinds(cells) if _has_any_sign(cells) else {}
     return counts
 
 

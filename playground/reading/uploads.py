@@ -14,14 +14,13 @@ from playground.config import Refusal
 from playground.reading.column_mapping import Choices, Plan, plan_table
 from playground.reading.encodings import is_damaged
 from playground.reading.filtering import FilteredRows, RowFilter, count_escapes, filter_rows, find_doubts, remove_errors
-from playground.reading.formats import BY_LINE, WHOLE, escapes, read_first
+from playground.reading.formats import BY_LINE, WHOLE, read_first
 from playground.reading.formats.columns import find_licence
 from playground.reading.formats.languages import detect_language
 from playground.reading.formats.table import BYTE_LIMIT, LINE_LIMIT, SAMPLE, Row, Source, Table
-from playground.reading.hub import load_from_hub
-from playground.reading.opening import Opened, explain_lost_side, find_table, open_files
+from playground.reading.opening import Opened, explain_lost_side, find_table, load_from_hub, open_files
 from playground.reading.pairs import Pairs, check_size, with_splits
-from playground.reading.text import normalise
+from playground.reading.text import ESCAPE_KINDS, normalise
 from playground.reading.unpacking import File
 
 _MAX_LANGUAGE_PAIRS = 6
@@ -80,7 +79,7 @@ def _make_pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices,
         unit=table.unit, columns=plan.columns, chosen=(plan.source, plan.target), header=plan.header > 0,
         named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(filtered.preview),
         dropped_rows={reason: tuple(samples) for reason, samples in filtered.dropped_rows.items() if samples},
-        traces=tuple(kind for kind in escapes.KINDS if any(kind in side for side in escape_counts.values())), undone=bool(choices.undo),
+        traces=tuple(kind for kind in ESCAPE_KINDS if any(kind in side for side in escape_counts.values())), undone=bool(choices.undo),
         joined=plan.joined, group=plan.group, groups=tuple(filtered.groups),
     )  # fmt: skip
     check_size(pairs)
@@ -154,7 +153,7 @@ def _note_escapes(escape_counts: dict[int, dict[str, int]], undo: bool | None) -
     for side in escape_counts.values():
         counts.update(side)
     if undo is None:
-        for kind in filter(counts.get, escapes.KINDS):
+        for kind in filter(counts.get, ESCAPE_KINDS):
             yield f"data.note_{kind}", {"count": counts[kind]}
     elif undo and counts:
         yield "data.note_undone", {"count": counts.total()}

@@ -30,8 +30,7 @@ from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui import links
 from playground.ui.controls import GROUPS
-from playground.words import entries
-from playground.words.glossary import glossary
+from playground.words import entries, glossary
 from playground.zero_gpu import ON_ZERO_GPU
 
 

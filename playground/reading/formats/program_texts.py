@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 
 from playground.config import Refusal
 from playground.reading.formats.column_names import compare_directions, name_columns
-from playground.reading.formats.escapes import unescape, unquote
 from playground.reading.formats.exchange import Units
 from playground.reading.formats.items import join_keys, make_row
 from playground.reading.formats.languages import is_language
 from playground.reading.formats.lines import join_files
 from playground.reading.formats.table import ENDLESS, LINE_LIMIT, MAX_LINES, SAMPLE, Confidence, Source, Table, comment_row, reads
 from playground.reading.formats.xml_events import Events, find_root, parse
-from playground.reading.text import normalise
+from playground.reading.text import normalise, unescape, unquote
 
 _ID = re.compile(r'\s*(#~\s*)?msgid\s+"')
 _STR = re.compile(r'\s*(#~\s*)?msgstr(\[\d\])?\s*"')
