@@ -65,7 +65,11 @@ def ranked_heads(context: CheckContext) -> Posed:
     """The ranking of heads by mean cross-entropy of the reference tokens without the head. Wrong: other orders."""
     config = context.run.experiment.model
     heads = [HeadId("cross", layer, head) for layer in reversed(range(config.decoder_layers)) for head in range(config.n_heads)][:TRIED]
-    lost = {head: _loss_without(context, head) for head in heads}
+    lost = {}
+    for head in heads:
+        change = Change(off=frozenset({head}))
+        likely = compare_outputs(context.reader, context.run, context.step, context.text, change, context.reference).likely_after
+        lost[head] = float(-np.mean(np.log(np.maximum(likely, 1e-12))))
     order = sorted(lost, key=lambda head: -lost[head])
     if len(order) < RANKED:
         raise Refusal("checks.few_heads")
@@ -79,13 +83,6 @@ def ranked_heads(context: CheckContext) -> Posed:
     losses = ", ".join(f"{names[head]}: {short(lost[head])}" for head in chosen)
     to = {"tab": "interventions", "change": "heads", "off": str(chosen[0])}
     return context.text_of(texts[0], wrong, to, heads=", ".join(sorted(names.values())), losses=losses)
-
-
-def _loss_without(context: CheckContext, head: HeadId) -> float:
-    intervention = compare_outputs(
-        context.reader, context.run, context.step, context.text, Change(off=frozenset({head})), context.reference
-    )
-    return float(-np.mean(np.log(np.maximum(intervention.likely_after, 1e-12))))
 
 
 def head_width(context: CheckContext) -> Posed:

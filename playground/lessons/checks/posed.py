@@ -91,7 +91,8 @@ class CheckContext:
         """Poses a question with the correct number among distinguishable ones. Raises Refusal without any."""
         numbers = [right]
         for number in wrong:
-            if np.isfinite(number) and all(_differ(number, other) and form(number) != form(other) for other in numbers):
+            apart = (abs(number - other) > MIN_DIFFERENCE * max(abs(number), abs(other)) for other in numbers)
+            if np.isfinite(number) and all(apart) and form(number) not in map(form, numbers):
                 numbers.append(number)
         texts = [printed(form(chosen)) for chosen in numbers]
         return self.text_of(texts[0], texts[1:], to, **values)
@@ -107,10 +108,6 @@ class CheckContext:
         options = [right, *wrong_options]
         self.chance.shuffle(options)
         return Posed(tuple(options), options.index(right), values, to, picture)
-
-
-def _differ(left: float, right: float) -> bool:
-    return abs(left - right) > MIN_DIFFERENCE * max(abs(left), abs(right))
 
 
 def percent(value: float) -> str:
