@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median_low
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
-from playground.reading.column_mapping import MAX_CELL_CHARACTERS, Plan
+from playground.reading.column_mapping import Plan, shorten_cell
 from playground.reading.encodings import is_damaged
 from playground.reading.formats.languages import is_language
 from playground.reading.formats.table import PAIR_LIMIT, Row
@@ -101,8 +101,8 @@ class RowFilter:
         return undo(cell, self.undo[place]) if self.undo.get(place) else cell
 
 
-def filter_rows(name: str, rows: Iterable[Row], row_filter: RowFilter, raw: Callable[[Row], str]) -> FilteredRows:
-    """Splits the rows into kept and dropped. `raw` gives the text of a row without cells. Raises Refusal for too many pairs."""
+def filter_rows(name: str, rows: Iterable[Row], row_filter: RowFilter, lines: Sequence[str]) -> FilteredRows:
+    """Splits the rows into kept and dropped. `lines` show a row that could not be split into cells. Raises Refusal for too many pairs."""
     filtered = FilteredRows()
     for row in rows:
         src, tgt, reason = row_filter.split_row(row)
@@ -116,8 +116,8 @@ def filter_rows(name: str, rows: Iterable[Row], row_filter: RowFilter, raw: Call
                 filtered.groups.append(normalise(row.cells[group]) if group < len(row.cells) else "")
         is_sampled = reason and len(filtered.dropped_rows[reason]) < MAX_DROPPED_ROWS
         if is_sampled or len(filtered.preview) < PREVIEW_ROWS:
-            cells = map(row_filter.undo_escapes, range(len(row.cells)), row.cells) if row.cells else [raw(row)]
-            sample = PreviewRow(row.line, tuple(normalise(cell[: 2 * MAX_CELL_CHARACTERS])[:MAX_CELL_CHARACTERS] for cell in cells), reason)
+            cells = map(row_filter.undo_escapes, range(len(row.cells)), row.cells) if row.cells else lines[row.line - 1 : row.line] or [""]
+            sample = PreviewRow(row.line, tuple(map(shorten_cell, cells)), reason)
             if len(filtered.preview) < PREVIEW_ROWS:
                 filtered.preview.append(sample)
             if is_sampled:

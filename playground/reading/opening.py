@@ -79,7 +79,11 @@ def find_table(opened: Opened) -> tuple[Table, list[Row]]:
     """Returns the table of the first reader that recognises the sources, with all its rows. Raises Refusal."""
     table = read_first(WHOLE, opened.sources)
     if table is None:
-        _check_lines(opened.sources)
+        for source in opened.sources:
+            if len(source.lines) > MAX_LINES:
+                raise Refusal("data.too_many_lines", name=source.name, limit=MAX_LINES)
+            if endless := next((number for number, line in enumerate(source.lines, 1) if len(line) > ENDLESS), 0):
+                raise Refusal("data.endless_line", name=source.name, line=endless, limit=ENDLESS)
         table = read_first(BY_LINE, opened.sources)
     if table is None:
         raise _explain_failure(opened)
@@ -87,15 +91,6 @@ def find_table(opened: Opened) -> tuple[Table, list[Row]]:
     if len(rows) > MAX_LINES:
         raise Refusal("data.too_many_lines", name=opened.name, limit=MAX_LINES)
     return table, list(unguard_rows(rows)) if table.kind in ("tsv", "csv") else rows
-
-
-def _check_lines(sources: Sequence[Source]) -> None:
-    for source in sources:
-        if len(source.lines) > MAX_LINES:
-            raise Refusal("data.too_many_lines", name=source.name, limit=MAX_LINES)
-        for number, line in enumerate(source.lines, 1):
-            if len(line) > ENDLESS:
-                raise Refusal("data.endless_line", name=source.name, line=number, limit=ENDLESS)
 
 
 def explain_lost_side(opened: Opened) -> Refusal | None:

@@ -65,7 +65,8 @@ def _make_pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices,
     escape_counts = count_escapes(rows, plan)
     guessed = any(encoding.guessed for encoding in opened.encodings)
     row_filter = RowFilter(plan, bool(table.columns), max_characters, guessed, escape_counts if choices.undo else {})
-    filtered = filter_rows(opened.name, rows, row_filter, lambda row: _find_raw(row, opened.sources, table))
+    lines = opened.sources[0].lines if table.unit == "line" and len(opened.sources) == 1 else []
+    filtered = filter_rows(opened.name, rows, row_filter, lines)
     dropped = {reason: tuple(lines) for reason, lines in filtered.dropped.items() if lines}
     if not filtered.pairs:
         raise _explain_no_pairs(opened.name, len(rows), dropped, table.unit)
@@ -95,12 +96,6 @@ def _check_order(opened: Opened, rows: Sequence[Row], same_language: bool) -> No
     if sides and not same_language and detect_language(sides[0]) == detect_language(sides[1]) != "":
         first, second = (normalise(side[0])[:_MAX_QUOTED_CHARACTERS] for side in sides)
         raise Refusal("data.same_language", name=opened.name, one=first, two=second)
-
-
-def _find_raw(row: Row, sources: Sequence[Source], table: Table) -> str:
-    """Returns the first line of a row that could not be split into cells."""
-    lines = sources[0].lines if table.unit == "line" and len(sources) == 1 else []
-    return lines[row.line - 1] if row.line <= len(lines) else ""
 
 
 def _explain_no_pairs(name: str, count: int, dropped: dict[str, tuple[int, ...]], unit: str) -> Refusal:

@@ -116,14 +116,16 @@ class _Tmx(Units):
 
     def take(self, element: Element) -> None:
         if element.tag == "tu":
-            wordings = [(wording, text) for wording in element.children("tuv") for text in wording.children("seg")]
-            languages = [wording.attributes.get("xml:lang") or wording.attributes.get("lang") or "" for wording, _ in wordings]
-            self.add_unit(element.line, [(language, _read_text(text)) for language, (_, text) in zip(languages, wordings, strict=True)])
+            variants = []
+            for wording in element.children("tuv"):
+                language = wording.attributes.get("xml:lang") or wording.attributes.get("lang") or ""
+                variants += [(language, text.text(_read_inline)) for text in wording.children("seg")]
+            self.add_unit(element.line, variants)
             return
         self.source = element.attributes.get("srclang") or ""
         for prop in element.children("prop"):
             if (prop.attributes.get("type") or "").casefold().removeprefix("x-") in CREDITS:
-                self.credit = normalise(_read_text(prop))[:1000]
+                self.credit = normalise(prop.text(_read_inline))[:1000]
 
 
 @reads(Confidence.SIGNATURE, is_whole=True)
@@ -156,7 +158,7 @@ class _Xliff(Units):
         sides = {side.tag: side for side in element.children("source", "seg-source", "target")}
         src, tgt = (_find_segments(sides[name]) if name in sides else {} for name in ("seg-source", "target"))
         if len(src) < 2 or not src.keys() >= tgt.keys() or not tgt:
-            src, tgt = ({"": _read_text(sides[name]) if name in sides else ""} for name in ("source", "target"))
+            src, tgt = ({"": sides[name].text(_read_inline) if name in sides else ""} for name in ("source", "target"))
         state = element.attributes.get("state") or ""  # XLIFF 2.0; 1.2 has it in <target>
         state = (sides["target"].attributes.get("state") if "target" in sides else "") or state
         for segment, text in src.items():
@@ -166,17 +168,11 @@ class _Xliff(Units):
             self.add_unit(element.line, [(self.between[0], text), (self.between[1], translation)], fault)
 
 
-def _read_text(element: Element) -> str:
-    """Returns the text in an element, without codes for formatting; a `cp` stands for a character that XML can't hold."""
-    pieces = []
-    for part in element.parts:
-        if isinstance(part, str):
-            pieces.append(part)
-        elif part.tag == "cp" and _HEXADECIMAL.fullmatch(part.attributes.get("hex") or ""):
-            pieces.append(chr(int(part.attributes["hex"], 16)))
-        elif part.tag not in _CODES:
-            pieces.append(_read_text(part))
-    return "".join(pieces)
+def _read_inline(part: Element) -> str:
+    """Returns the text of an element in a sentence: none of a code; a `cp` stands for a character that XML can't hold."""
+    if part.tag == "cp" and _HEXADECIMAL.fullmatch(part.attributes.get("hex") or ""):
+        return chr(int(part.attributes["hex"], 16))
+    return "" if part.tag in _CODES else part.text(_read_inline)
 
 
 def _find_segments(element: Element) -> dict[str, str]:
@@ -184,7 +180,7 @@ def _find_segments(element: Element) -> dict[str, str]:
     segments: dict[str, str] = {}
     for part in element.children():
         id = part.attributes.get("mid") if part.tag == "mrk" and part.attributes.get("mtype") == "seg" else ""
-        segments |= {id: _read_text(part)} if id else _find_segments(part)
+        segments |= {id: part.text(_read_inline)} if id else _find_segments(part)
     return segments
 
 

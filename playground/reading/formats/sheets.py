@@ -223,17 +223,12 @@ class _Content(Events):
 def _iterate_paragraphs(element: Element) -> Iterator[str]:
     for child in element.children():
         if child.tag == "p":
-            yield _read_paragraph(child)
+            yield child.text(_read_inline)
         elif child.tag not in _ASIDE:
             yield from _iterate_paragraphs(child)
 
 
-def _read_paragraph(element: Element) -> str:
-    pieces = []
-    for part in element.parts:
-        if isinstance(part, str):
-            pieces.append(part)
-        elif part.tag not in _ASIDE:
-            blanks = _BLANKS.get(part.tag, "") * min(int(part.attributes.get("text:c", 1)), COLUMN_LIMIT)
-            pieces.append(blanks + _read_paragraph(part))
-    return "".join(pieces)
+def _read_inline(part: Element) -> str:
+    if part.tag in _ASIDE:
+        return ""
+    return _BLANKS.get(part.tag, "") * min(int(part.attributes.get("text:c", 1)), COLUMN_LIMIT) + part.text(_read_inline)

@@ -37,8 +37,9 @@ class Element(NamedTuple):
         """Returns the elements directly in it, of these tags if any."""
         return [part for part in self.parts if not isinstance(part, str) and (not tags or part.tag in tags)]
 
-    def text(self) -> str:
-        return "".join(part if isinstance(part, str) else part.text() for part in self.parts)
+    def text(self, read: Callable[[Element], str] | None = None) -> str:
+        """Returns the text in it; that of elements inside as `read` gives it, if anything does."""
+        return "".join(part if isinstance(part, str) else read(part) if read else part.text() for part in self.parts)
 
 
 class Events(ContentHandler):
