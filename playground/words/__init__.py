@@ -100,14 +100,8 @@ def _pieces(text: str, values: dict[str, object]) -> Iterator[str]:
         yield before
         if name is not None:
             value = _FORMATTER.get_field(name, (), values)[0]
-            text = _form(value, spec) if "|" in spec else format(value, spec)
+            text = spec.split("|")[str(value) != "1"] if "|" in spec else format(value, spec)
             yield text if before.endswith("“") else printed(text)
-
-
-def _form(count: object, forms: str) -> str:
-    """Chooses between the forms of "step|steps" for this number."""
-    singular, plural = forms.split("|")
-    return singular if str(count) == "1" else plural
 
 
 def known(language: str, key: str) -> bool:

@@ -119,15 +119,6 @@ def short(value: float) -> str:
     return f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or not value else f"{value:.2e}"
 
 
-def probability(value: float) -> str:
-    """Formats enough digits to compute the logarithm, even near 1."""
-    return f"{value:.6g}"
-
-
-def signed(value: float) -> str:
-    """Formats a number like the map's cells."""
-    return f"{value:.4f}"
-
-
-def whole(value: float) -> str:
-    return f"{value:,.0f}"
+probability = "{:.6g}".format  # enough digits to compute the logarithm, even near 1
+signed = "{:.4f}".format  # like the map's cells
+whole = "{:,.0f}".format

@@ -133,7 +133,8 @@ def run_layer_norm(seed: int, width: int) -> Outcome:
     vector = torch.randn(width, generator=generator, dtype=torch.float64)
     vector = (vector - vector.mean()) / vector.std(correction=0)
     sizes = {name: np.array([way(vector * scale).square().mean().sqrt().item() for scale in SCALES]) for name, way in WAYS.items()}
-    by_width = np.array([_factor(generator, each) for each in WIDTHS])
+    numbers_of_variance_1 = (torch.randn(64, each, generator=generator, dtype=torch.float64) * 10 for each in WIDTHS)
+    by_width = np.array([(by_deviation(y) / by_variance(y)).median().item() for y in numbers_of_variance_1])
     numbers = {
         "width": width, "factor": factors.mean().item(), "formula": ((width - 1) / width) ** 0.5,
         "spread": (factors.max() - factors.min()).item(), "widest": WIDTHS[-1], "factor_widest": by_width[-1].item(),
@@ -157,12 +158,6 @@ def run_layer_norm(seed: int, width: int) -> Outcome:
 
 
 WAYS = {"by_deviation": by_deviation, "by_variance": by_variance}
-
-
-def _factor(generator: torch.Generator, width: int) -> float:
-    """Measures the ratio of both results for random numbers of variance about 1."""
-    x = torch.randn(64, width, generator=generator, dtype=torch.float64) * 10
-    return (by_deviation(x) / by_variance(x)).median().item()
 
 
 # --- Dropout by hand (section 5.4): zeros in the tensor, the rest divided by 1 - p, and a mean that stays. ---

@@ -68,15 +68,22 @@ def run_layouts(seed: int, tokens: int) -> Outcome:
     right = by_hand(logits, tgt_out).item()
     losses = {name: tried(way, logits, tgt_out) for name, way in WAYS.items()}
     wrong = losses["viewed"]
-    answer = "error" if isinstance(wrong, str) else "right" if abs(wrong - right) < ROUNDING else "wrong"
     numbers = {"loss": right, "viewed": wrong if isinstance(wrong, float) else 0.0}
     view = logits.view(B, V, tokens)
     caption = {"size": V, "first": logits[0, 0, 1].item(), "there": view[0, 1, 0].item()}
     said_of = {name: loss if isinstance(loss, str) else f"{loss:.4f}" for name, loss in losses.items()}
-    rows = tuple((name, _shape(name, tokens), said_of[name], _verdict(loss, right)) for name, loss in losses.items())
+    verdicts = {
+        name: "refused" if isinstance(loss, str) else "right" if abs(loss - right) < ROUNDING else "wrong" for name, loss in losses.items()
+    }
+    n = B * tokens
+    shapes = {
+        "flattened": f"({n}, {V}), ({n},)", "transposed": f"({B}, {V}, {tokens}), ({B}, {tokens})", "one_hot": f"({n}, {V}), ({n}, {V})",
+        "viewed": f"({B}, {V}, {tokens}), ({B}, {tokens})", "untouched": f"({B}, {tokens}, {V}), ({B}, {tokens})",
+    }  # fmt: skip
+    rows = tuple((name, shapes[name], said_of[name], verdicts[name]) for name in losses)
     places, classes = tuple(f"t{place}" for place in range(tokens)), tuple(f"v{number}" for number in range(V))
     return Outcome(
-        answer,
+        "error" if isinstance(wrong, str) else verdicts["viewed"],
         numbers,
         (
             TextTable("ways", ("way", "shapes", "loss", "verdict"), rows, caption=caption),
@@ -85,18 +92,6 @@ def run_layouts(seed: int, tokens: int) -> Outcome:
             Grid("viewed_logits", view[0].numpy(), classes, places, hue="decoder", caption=caption),
         ),
     )
-
-
-def _shape(name: str, tokens: int) -> str:
-    n = B * tokens
-    return {
-        "flattened": f"({n}, {V}), ({n},)", "transposed": f"({B}, {V}, {tokens}), ({B}, {tokens})", "one_hot": f"({n}, {V}), ({n}, {V})",
-        "viewed": f"({B}, {V}, {tokens}), ({B}, {tokens})", "untouched": f"({B}, {tokens}, {V}), ({B}, {tokens})",
-    }[name]  # fmt: skip
-
-
-def _verdict(loss: float | str, right: float) -> str:
-    return "refused" if isinstance(loss, str) else "right" if abs(loss - right) < ROUNDING else "wrong"
 
 
 # --- A forgotten zero_grad: backward() adds to .grad, so the optimiser steps with the sum of all gradients so far, like momentum 1. ---
