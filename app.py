@@ -1,9 +1,6 @@
-"""Starts the playground at http://127.0.0.1:7860, or as PORT and the GRADIO_* variables say."""
+"""Starts the playground at http://127.0.0.1:7860, or as the variables say that `python -m playground serve --help` names."""
 
 if __name__ == "__main__":
-    import gc
+    from playground.cli.serving import start_page  # imported here: training processes import this module too, and need no page
 
-    gc.disable()  # imports leave no garbage, and looking for it takes a fifth of the start; `serve` turns it on again
-    from playground.ui.server import serve  # imported here: training processes import this module too, and need no page
-
-    serve()
+    start_page()

@@ -1,16 +1,19 @@
-"""The machine and versions of a benchmark, without which a time means nothing."""
+"""The machine and versions of a benchmark, without which a time means nothing; and so many of its cores for a training."""
 
 from __future__ import annotations
 
 import os
 import platform
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import torch
 
 from playground.runs.limits import machine_cores, machine_devices
+from playground.runs.queue.parallel import Helpers, ParallelMap
 
 PACKAGES = ("torch", "numpy", "gradio", "plotly", "playwright")
 
@@ -31,6 +34,14 @@ def machine() -> dict[str, object]:
 def load() -> float | None:
     """How busy the machine is: the mean of the last minute, in cores."""
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
+@contextmanager
+def cores(count: int) -> Iterator[ParallelMap]:
+    """Yields the map that works on the parts of a batch, on so many cores side by side as a run on a server does."""
+    torch.set_num_threads(1)
+    with Helpers(count - 1) as helpers:
+        yield helpers.parallel_map(count)
 
 
 def one_line(machine: dict) -> str:

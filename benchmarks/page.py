@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import shutil
 import statistics
 import time
 from collections import Counter
@@ -15,35 +16,28 @@ from typing import Any
 
 import orjson
 
-from benchmarks.browser import Browser, open_page
 from benchmarks.server import ROUTES, Client, Server, app, endless, free_port, wait_for_answer
-from benchmarks.suite import note, some_of
+from benchmarks.suite import Missing, note, some_of, tiny
 from benchmarks.tables import markdown, milliseconds, percentile, seconds, show_summary, summary, whole
 from playground.features.registry import TABS
 from playground.tasks.toy_tasks import examples
 
 ABOUT = "start to first answer and first picture; bytes and seconds of a first visit; ms of each panel, idle and while a run trains"
 PARTS = ("start", "first_load", "panels")
-SMOKE = {
-    "parts": ["panels"],
-    "starts": 1,
-    "requests": 2,
-    "pause": 0.0,
-    "set": [
-        *[("d_model", 16), ("d_ff", 32), ("train_size", 200), ("validation_size", 20), ("steps", 8), ("eval_every", 5)],
-        *[("encoder_layers", 1), ("decoder_layers", 1), ("threads", 1)],
-    ],
-}
+SMOKE = {"parts": ["panels"], "starts": 1, "requests": 2, "pause": 0.0, "set": tiny(steps=8, eval_every=5, threads=1)}
 NAMES = ("sentence", *TABS)  # what a click waits for; parts of a tab that come later say so on the page
 STARTS = {
     "answer": "start of the process to the server's first answer",
     "picture": "start of the process to the first picture in a browser",
     "ready": "start of the process to everything in view",
-    "visit_picture": "a later visitor, nothing cached: to the first picture",
-    "visit_ready": "a later visitor, nothing cached: to everything in view",
-    "again_picture": "the same visitor again: to the first picture",
+    "again_picture": "the same visitor again, to a server that runs: to the first picture",
     "again_ready": "the same visitor again: to everything in view",
 }
+INSTALL = "no Chromium was found: apt-get install chromium, or python -m playwright install chromium"
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--no-proxy-server",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
 SCREEN = {"width": 1440, "height": 900}
 LINES = {"local": None, "slow": {"offline": False, "latency": 60, "downloadThroughput": 500_000, "uploadThroughput": 500_000}}  # 4 Mbit/s
 TIMES = {
@@ -73,6 +67,35 @@ const watch = (type, act) => new PerformanceObserver((list) => list.getEntries()
 watch("paint", ({ startTime }) => (window.seen.paint ??= startTime));
 watch("layout-shift", ({ value }) => (window.seen.moved += value));
 """
+
+
+class Browser:
+    """Open while the `with` block lasts. Raises Missing when there is none."""
+
+    def __enter__(self) -> Browser:
+        try:
+            from playwright.sync_api import Error, sync_playwright
+        except ImportError:
+            raise Missing("playwright is missing: pip install -r requirements-dev.txt") from None
+        self._playwright = sync_playwright().start()
+        path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+        try:
+            self._browser = self._playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        except Error:
+            self._playwright.stop()
+            raise Missing(INSTALL) from None
+        self.version = self._browser.version
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._browser.close()
+        self._playwright.stop()
+
+    def visitor(self) -> Any:
+        """Returns a new visitor with an empty cache: Playwright's context. Closing it closes its pages."""
+        context = self._browser.new_context(viewport=SCREEN, locale="en-US")
+        context.add_init_script(WATCH)
+        return context
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -109,19 +132,18 @@ def measure_start(options: argparse.Namespace) -> dict:
                 wait_for_answer(port)
                 times["answer"].append(time.time() - started)
                 _open(times, "", visitor, port, started)
-                visitor.close()
-                visitor = browser.visitor()
-                _open(times, "visit_", visitor, port, time.time())
                 _open(times, "again_", visitor, port, time.time())
                 visitor.close()
             note(f"start {number + 1}: answer {times['answer'][-1]:.2f} s, picture {times['picture'][-1]:.2f} s")
         return {name: summary(values) for name, values in times.items()} | {"chromium": browser.version}
 
 
-def _open(times: dict[str, list[float]], name: str, visitor: object, port: int, started: float) -> None:
-    page, moments = open_page(visitor, f"http://127.0.0.1:{port}/")
-    for event, when in moments.items():
-        times[f"{name}{event}"].append(when - started)
+def _open(times: dict[str, list[float]], name: str, visitor: Any, port: int, started: float) -> None:
+    page = visitor.new_page()
+    page.goto(f"http://127.0.0.1:{port}/", wait_until="commit")
+    page.wait_for_function("window.seen?.ready", timeout=60_000)
+    for event, moment in (("picture", "plotly"), ("ready", "ready")):
+        times[f"{name}{event}"].append(page.evaluate(f"performance.timeOrigin + window.seen.{moment}") / 1000 - started)
     page.close()
 
 
@@ -155,9 +177,7 @@ def measure_first_load(options: argparse.Namespace, server: Server) -> dict:
 def _visit(browser: Browser, url: str, line: dict[str, Any] | None) -> tuple[dict[str, float], dict[str, list[int]]]:
     """Returns the moments of a new visit, and the bytes of each file by its kind."""
     context = browser.visitor()
-    context.add_init_script(WATCH)
     page = context.new_page()
-    page.set_viewport_size(SCREEN)
     tools, urls, sizes = context.new_cdp_session(page), {}, Counter()
     tools.send("Network.enable")
     if line:

@@ -29,10 +29,6 @@ class Control:
         """A new run; its id."""
         return self._runs.create(Experiment().with_(**knobs), owner).id
 
-    def progress(self, run: str) -> dict[str, Any]:
-        record = self._runs.get(run)
-        return {"step": record.step, "time": time.perf_counter(), "status": record.status}
-
     def train(self, knobs: dict[str, Any]) -> str:
         """Trains a new run to its end. Returns its id."""
         run = self._runs.get(self.create(knobs))

@@ -70,9 +70,9 @@ class Server:
 def endless(server: Server, knobs: dict[str, Any]) -> Iterator[str]:
     """A run that trains for as long as the block lasts, from its tenth step on; its id."""
     run = server.ask("create", knobs=knobs | ENDLESS)
-    while (state := server.ask("progress", run=run))["step"] < 10:
-        if state["status"] not in WORKING:
-            raise RuntimeError(f"the run is {state['status']}")
+    while (state := server.ask("progress_of", runs=[run]))["steps"][0] < 10:
+        if state["statuses"][0] not in WORKING:
+            raise RuntimeError(f"the run is {state['statuses'][0]}")
         time.sleep(0.05)
     yield run
     server.ask("drop", run=run)

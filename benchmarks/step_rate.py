@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils import clip_grad_norm_
 
-from benchmarks.pace import cacheable, cores, timed
+from benchmarks.machine import cores
 from benchmarks.peers.plain import Plain
 from benchmarks.suite import note, numbers, some_of
 from benchmarks.tables import markdown, milliseconds, percent, ratio, show_summary, summary, whole
@@ -40,6 +40,9 @@ RATE_SECONDS = 0.2  # for measuring one rate of products
 PASSES = 3  # forward, and backward twice as much: the gradient of every factor of a product is a product as large
 FIRST_ROWS = 16
 WHICH = ("d_model", "threads", "who")
+LEAST = 2  # steps that are timed, however long they take
+# A training that doesn't end while it is timed, and whose rate is so low that no width diverges. A step takes no less time for it.
+STEADY = {"steps": 100_000, "schedule": "constant", "learning_rate": 0.001}
 SMOKE = {
     "widths": [16],
     "threads": [1],
@@ -99,7 +102,19 @@ def at_width(who: str, width: int, knobs: dict) -> Experiment:
     """One of OURS at this width, in the paper's proportions."""
     name, other = OURS[who]
     heads = MANY_HEADS if width >= WIDE else FEW_HEADS
-    return cacheable(preset(name).with_(**{"d_model": width, "n_heads": heads, "d_ff": INNER * width} | other | knobs))
+    return preset(name).with_(**{"d_model": width, "n_heads": heads, "d_ff": INNER * width} | other | knobs | STEADY)
+
+
+def timed(step: Callable[[], object], seconds: float) -> list[float]:
+    """Seconds of each step, for about so many seconds; the first, which finds the caches cold, is not among them."""
+    step()
+    times: list[float] = []
+    until = time.perf_counter() + seconds
+    while len(times) < LEAST or time.perf_counter() < until:
+        started = time.perf_counter()
+        step()
+        times.append(time.perf_counter() - started)
+    return times
 
 
 def theirs(experiment: Experiment, corpus: Corpus) -> Callable[[], int]:

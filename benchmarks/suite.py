@@ -13,6 +13,7 @@ from typing import Any
 from benchmarks.machine import machine, one_line
 from playground.config import Experiment, Refusal
 
+TINY = {"d_model": 16, "d_ff": 32, "train_size": 200, "validation_size": 20, "encoder_layers": 1, "decoder_layers": 1}
 BENCHMARKS = ("tasks", "page", "step_rate", "classroom", "peers", "decoding", "real", "labs")
 
 
@@ -61,6 +62,11 @@ def setting(text: str) -> tuple[str, Any]:
         return name, Experiment().with_(**{name: value}).flat()[name]
     except Refusal as refusal:
         raise argparse.ArgumentTypeError(str(refusal)) from None
+
+
+def tiny(**more: Any) -> list[tuple[str, Any]]:
+    """Knobs of a training that only shows that it runs, as --set has them."""
+    return [*(TINY | more).items()]
 
 
 def some_of(choices: Iterable[str]) -> Callable[[str], list[str]]:

@@ -6,9 +6,8 @@ import argparse
 import time
 from pathlib import Path
 
-from benchmarks.machine import machine, one_line
-from benchmarks.pace import cores
-from benchmarks.suite import note, some_of
+from benchmarks.machine import cores, machine, one_line
+from benchmarks.suite import note, some_of, tiny
 from benchmarks.tables import markdown, percent, seconds, show_summary, summary, whole
 from playground.config import TASK_STEPS, Experiment, default, preset
 from playground.data.corpus import build_corpus
@@ -36,17 +35,7 @@ NAMES = {
 }
 BUILT_IN = list(TASKS)
 OWN_PRESET = {"beer": "paper_size", "lookup": "lookup"}
-TINY = [
-    ("d_model", 16),
-    ("d_ff", 32),
-    ("train_size", 200),
-    ("validation_size", 20),
-    ("encoder_layers", 1),
-    ("decoder_layers", 1),
-    ("threads", 1),
-    ("steps", 3),
-]
-SMOKE = {"tasks": ["reverse", "beer"], "variants": ["default", "no_positions"], "seeds": 2, "steps": 3, "set": TINY}
+SMOKE = {"tasks": ["reverse", "beer"], "variants": ["default", "no_positions"], "seeds": 2, "steps": 3, "set": tiny(threads=1, steps=3)}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,17 +1,19 @@
 """A playground for the Transformer of "Attention Is All You Need". Read in this order:
 
-config (every setting) with choices (properties of named choices) and knobs (types and checks) · cursor (every view setting) with fields
-(their kinds) · tasks (toy tasks) · model (the paper) · data (sentences in, batches out) · training (a generator of steps) · decoding
-(greedy, sampling, beam search) · inspection (facts about arrays) · variants (deliberate changes of the model) · runs (threads, disk, the
-replay) · ray (training on a Ray cluster) · queries (analyses of a run) · export (a run as a zip) · hub (the Hugging Face Hub) · lessons
-(labs, experiments, the course) · rooms (a class) · backup (a server's store as one file) · figures (arrays in, pictures out) · zero_gpu (a
-Space with a borrowed GPU) · ui (the page) · freeze (the page as static files) · reading (uploaded files) · words (every sentence of the
-interface) · logs (one line per event) · pretrained (a model in a line of Python) · cli (the command line) · readme (the README's generated
-parts).
+config (every setting) with choices (properties of named choices) and knobs (types and checks) · cursor (every view setting) · tasks (toy
+tasks) · model (the paper) · data (sentences in, batches out) · training (a generator of steps) · decoding (greedy, sampling, beam search) ·
+inspection (facts about arrays) · variants (deliberate changes of the model) · runs (threads, disk, the replay) · ray (training on a Ray
+cluster) · queries (analyses of a run) · export (a run as a zip) · hub (the Hugging Face Hub) · lessons (labs, experiments, the course) ·
+rooms (a class) · backup (a server's store as one file) · figures (arrays in, pictures out) · ui
+(the page) · freeze (the page as static files) · reading (uploaded files) · words (every sentence of the interface) · logs (one line per
+event) · pretrained, loading and scripting (a model, and its training, in a line of Python) · cli (the command line) · readme (the README's
+generated parts).
 """
 
 import importlib
 import os
+
+__version__ = "1.0.0"
 
 # Torch's threads wait for each other many times in a step. By default they spin, which on a busy machine made a step of two threads 5 to 18
 # times slower. Must be set before torch is first imported.
@@ -27,7 +29,7 @@ for _capacity in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
 
 
 def __getattr__(name: str) -> object:
-    """Imports `playground.load`, which needs torch, at its first use."""
-    if name == "load":
-        return importlib.import_module("playground.pretrained").load
+    """Imports what needs torch at its first use: `playground.load` and `playground.train`."""
+    if module := {"load": "pretrained", "train": "scripting"}.get(name):
+        return getattr(importlib.import_module(f"playground.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.config import MAX_POSITIONS, Refusal, limits
-from playground.fields import MAX_TEXT, Choice, Lists, Number, Text, shortened
+from playground.knobs import MAX_TEXT, Choice, Lists, Number, Text, shortened
 from playground.words import LANGUAGES
 
 MAX_CELLS = 10**6  # columns of a figure, and token ids

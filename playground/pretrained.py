@@ -1,42 +1,34 @@
-"""A trained model in a line of Python: `playground.load("reverse").translate("hello")`."""
+"""A trained model in a line of Python: `playground.load("reverse").translate("hello")`, `playground.train("sort", d_model=32)`."""
 
 from __future__ import annotations
 
 import csv
 import io
-import re
-import urllib.request
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from http.client import HTTPException
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, quote, urljoin, urlsplit
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import torch
 
 from playground.config import EOS, KNOBS, MAX_POSITIONS, Experiment, ModelConfig, Refusal
 from playground.data.tokenizers import Tokenizer, load_tokenizer
-from playground.decoding import greedy, trace
-from playground.export.exported_run import export_run
+from playground.decoding import best, greedy, sample, trace
+from playground.features.evaluation.query import measure, tokenization
 from playground.features.shared.queries.reader import max_output_tokens
+from playground.loading import files_of
 from playground.model.transformer import Transformer
+from playground.reading.text import normalise
 from playground.runs.disk import files
-from playground.runs.disk.folder import Folder
 from playground.runs.disk.replay_file import read_parameters
-from playground.runs.disk.store import SHIPPED
 from playground.variants import build
 
-NAMES = ("config.json", "history.csv", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json")
 KINDS = ("encoder", "decoder", "cross")
-MAX_BYTES = 1_000_000_000  # of a zip, and of its uncompressed content
-TIMEOUT_S = 60.0  # without data
-ROUTE = "gradio_api/playground/takeaway/"  # below the page's address
-_OURS = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
-
+BLANK = "▁"  # SentencePiece's mark for the beginning of a word
 
 
 @dataclass(frozen=True)
@@ -75,34 +67,107 @@ class TrainedRun:
             raise Refusal("export.no_package", package="pandas") from None
         return pandas.read_csv(io.StringIO(self.curve), float_precision="round_trip")
 
+    @cached_property
+    def rows(self) -> tuple[dict[str, float], ...]:
+        """The table's rows without pandas: a dict for each step, with the validation's scores where there was one."""
+        return tuple({name: float(cell) for name, cell in row.items() if cell} for row in csv.DictReader(io.StringIO(self.curve)))
+
     @property
     def last_loss(self) -> float:
         """The loss of the last step's batch."""
-        return [float(row["loss"]) for row in csv.DictReader(io.StringIO(self.curve)) if row["loss"]][-1]
+        return self._last("loss")
+
+    @property
+    def exact_match(self) -> float:
+        """The share of held-out sentences that were right at the last validation, 0 to 1."""
+        return self._last("exact_match")
+
+    def _last(self, name: str) -> float:
+        return next(row[name] for row in reversed(self.rows) if name in row)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pretrained:
-    """A trained model with its tokenizers."""
+    """A trained model with its tokenizers. `contents` holds the files it was built from, by their names."""
 
     model: Transformer
     tokenizers: tuple[Tokenizer, Tokenizer]
     run: TrainedRun
     longest_target: int = 0  # of the training data, in tokens with EOS; 0 if unknown
+    contents: Mapping[str, bytes] = field(default_factory=dict)
 
-    def translate(self, text: str) -> str:
-        """Translates by greedy decoding. Raises Refusal for a text that is empty or too long."""
-        return self.tokenizers[1].decode(self._written(self._read(text)))
+    def __repr__(self) -> str:
+        size = sum(parameter.numel() for parameter in self.model.parameters())
+        scores = f"{len(self.run.rows):,} steps, exact match {self.run.exact_match:.1%}"
+        return f"<Pretrained {self.run.settings['task']}: {size:,} parameters, {scores}>"
 
-    def attention(self, text: str) -> Attention:
-        """Returns all attention weights of a translation. Raises Refusal for a text that is empty or too long."""
+    @overload
+    def translate(self, text: str, beam: int = ..., length_penalty: float = ..., temperature: float = ..., seed: int = ...) -> str: ...
+    @overload
+    def translate(
+        self, text: Sequence[str], beam: int = ..., length_penalty: float = ..., temperature: float = ..., seed: int = ...
+    ) -> list[str]: ...
+    def translate(
+        self, text: str | Sequence[str], beam: int = 1, length_penalty: float = 0.0, temperature: float = 0.0, seed: int = 0
+    ) -> str | list[str]:
+        """Translates a sentence, or each of a list: greedily, with a beam of this width, or sampled at a temperature above 0, where the
+        seed decides the sentence. Raises Refusal for a text that is empty or too long, ValueError for a beam below 1 or both at once."""
+        if beam < 1 or (beam > 1 and temperature):
+            raise ValueError("a beam has a width of 1 at least; where tokens are sampled there is none")
+        texts = [text] if isinstance(text, str) else text
+        sources = [self._read(source) for source in texts]
+        limits = [max_output_tokens(self.longest_target, len(ids)) for ids in sources]
+        if temperature:
+            written = [sample(self.model, ids, temperature, limit, seed).ids for ids, limit in zip(sources, limits, strict=True)]
+        else:
+            written = best(self.model, sources, limits, beam, length_penalty)
+        outputs = [self.tokenizers[1].decode(ids) for ids in written]
+        return outputs[0] if isinstance(text, str) else outputs
+
+    def attention(self, text: str, target: str | None = None) -> Attention:
+        """Returns all attention weights of a translation, or with `target` those with which the model would write that (teacher forcing).
+        Raises Refusal for a text that is empty or too long."""
         ids, (src, tgt) = self._read(text), self.tokenizers
-        traced = trace(self.model, ids, self._written(ids))
+        traced = trace(self.model, ids, self._written(ids) if target is None else (*self._read(target, tgt), EOS))
         output, fed = (tuple(map(tgt.piece, ids)) for ids in (traced.tgt_ids, traced.tgt_in))
         return Attention(tuple(map(src.piece, traced.src_ids)), output, fed, traced.encoder, traced.decoder, traced.cross)
 
-    def _read(self, text: str) -> list[int]:
-        ids = self.tokenizers[0].encode(text)
+    def align(self, source: str, target: str) -> str:
+        """Aligns a pair in Pharaoh's format, "0-0 1-2": for each token of the target, the source token to which the heads of the last
+        layer's cross-attention attend most together. Words are numbered where tokens are pieces of words, else tokens, from 0.
+
+        This shows where the model reads, which need not be the translation of a word. Raises Refusal as `attention`, and for a model
+        without cross-attention.
+        """
+        attention = self.attention(source, target)
+        if not attention.cross.size:
+            raise Refusal("export.no_cross_attention")
+        strongest = attention.cross[-1].mean(axis=0)[:-1, :-1].argmax(axis=-1).tolist()  # without the two <eos>
+        src, tgt = map(_number_words, (attention.source, attention.output))
+        return " ".join(f"{a}-{b}" for a, b in dict.fromkeys((src[place], tgt[at]) for at, place in enumerate(strongest)))
+
+    def score(self, sources: Sequence[str], references: Sequence[str], beam: int = 1, length_penalty: float = 0.0) -> dict[str, float]:
+        """Translates and scores by sacrebleu: {"bleu", "chrf"} from 0 to 100, {"exact_match"} from 0 to 1. Raises Refusal as `translate`,
+        ValueError without sentences or with another number of references."""
+        outputs = self.translate(list(sources), beam, length_penalty)
+        measured = measure(outputs, [[reference] for reference in references], tokenization(references))
+        same = sum(output == normalise(reference) for output, reference in zip(outputs, references, strict=True))
+        return {"bleu": measured.bleu, "chrf": measured.chrf, "exact_match": same / len(outputs)}
+
+    def save(self, path: str | Path) -> None:
+        """Writes the model where `load` finds it again: into a folder, or a zip if the name ends so. Raises OSError."""
+        path = Path(path)
+        if path.suffix != ".zip":
+            path.mkdir(parents=True, exist_ok=True)
+            for name, data in self.contents.items():
+                (path / name).write_bytes(data)
+            return
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in self.contents.items():
+                archive.writestr(name, data)
+
+    def _read(self, text: str, tokenizer: Tokenizer | None = None) -> list[int]:
+        ids = (tokenizer or self.tokenizers[0]).encode(text)
         if not ids:
             raise Refusal("runs.empty")
         if len(ids) >= MAX_POSITIONS:
@@ -113,35 +178,19 @@ class Pretrained:
         return greedy(self.model, [ids], max_output_tokens(self.longest_target, len(ids)))[0].ids or (EOS,)
 
 
+def _number_words(tokens: Sequence[str]) -> list[int]:
+    """Numbers each token by its word, from 0, where BLANK marks the beginnings of words; else by itself."""
+    begins = [token.startswith(BLANK) for token in tokens]
+    return [max(number - 1, 0) for number in accumulate(begins)] if any(begins) else list(range(len(tokens)))
+
+
 def load(source: str | Path) -> Pretrained:
     """Loads a trained model: the name of one that ships with the playground ("reverse"), an exported folder or zip, the folder of a run, a
     link to a run, or "hf:owner/name" on the Hugging Face Hub. Raises Refusal with one sentence."""
-    return _build_pretrained(_files(str(source)))
+    return build_pretrained(files_of(str(source)))
 
 
-def _files(source: str) -> Mapping[str, bytes]:
-    """Returns the contents of NAMES."""
-    if source.startswith("hf:"):
-        return _files_of_folder(snapshot_of(source.removeprefix("hf:"), NAMES))
-    if source.startswith(("http://", "https://")):
-        return files_of_link(source, NAMES)
-    shipped = sorted(path.name for path in SHIPPED.iterdir() if path.is_dir()) if SHIPPED.is_dir() else []
-    path = SHIPPED / source if source in shipped else Path(source).expanduser()
-    if path.is_dir():
-        return _files_of_folder(path)
-    if path.is_file():
-        return files_of_zip(files.read_bytes(path, MAX_BYTES), NAMES)
-    raise Refusal("export.not_found", source=source[:200], names=", ".join(shipped))
-
-
-def _files_of_folder(path: Path) -> Mapping[str, bytes]:
-    """Reads an exported folder, or a run's."""
-    if (path / "run.json").is_file():
-        return export_run(Folder(path).run).model_files()
-    return {name: files.read_bytes((path / name).resolve(), MAX_BYTES, name) for name in NAMES}  # the Hub's cache holds links
-
-
-def _build_pretrained(contents: Mapping[str, bytes]) -> Pretrained:
+def build_pretrained(contents: Mapping[str, bytes]) -> Pretrained:
     """Builds a model from untrusted files: they are checked against the config before a model of that size is created."""
     config = files.parse_json(contents["config.json"], "config.json")
     if not isinstance(config, dict):
@@ -152,7 +201,8 @@ def _build_pretrained(contents: Mapping[str, bytes]) -> Pretrained:
     if type(longest) is not int or not 0 <= longest <= MAX_POSITIONS:
         raise Refusal("runs.not_a_run", what="config.json")
     model = _model(experiment.model, src.size, tgt.size, contents["model.safetensors"])
-    return Pretrained(model, (src, tgt), TrainedRun(experiment.flat(), contents["history.csv"].decode("utf-8", "replace")), longest)
+    run = TrainedRun(experiment.flat(), contents["history.csv"].decode("utf-8", "replace"))
+    return Pretrained(model, (src, tgt), run, longest, dict(contents))
 
 
 def _model(config: ModelConfig, src_vocab: int, tgt_vocab: int, data: bytes) -> Transformer:
@@ -165,52 +215,6 @@ def _model(config: ModelConfig, src_vocab: int, tgt_vocab: int, data: bytes) -> 
         for name, parameter in model.named_parameters():
             parameter.copy_(parameters[name]).requires_grad_(False)
     return model
-
-
-def files_of_zip(data: bytes, names: Sequence[str]) -> Mapping[str, bytes]:
-    """Extracts these files from a zip, from its top or one folder. Raises Refusal when one is missing or too large."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = {entry.filename.rpartition("/")[2]: entry for entry in archive.infolist()}
-            if sum(entries[name].file_size for name in names) > MAX_BYTES:
-                raise Refusal("export.too_large", most=MAX_BYTES // 1_000_000)
-            return {name: archive.read(entries[name]) for name in names}
-    except KeyError as missing:
-        raise Refusal("export.not_a_zip", name=missing.args[0]) from None
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError):
-        raise Refusal("export.not_a_zip", name=names[0]) from None
-
-
-def files_of_link(link: str, names: Sequence[str]) -> Mapping[str, bytes]:
-    """Downloads the files of the run that a link to a page names. Raises Refusal."""
-    run = parse_qs(urlsplit(link).query).get("run")
-    if not run:
-        raise Refusal("export.no_run_in_link", link=link[:200])
-    address = urljoin(link.partition("?")[0], ROUTE + quote(run[0], safe=""))
-    try:
-        with urllib.request.urlopen(urllib.request.Request(address), timeout=TIMEOUT_S) as answer:
-            data, kind = answer.read(MAX_BYTES + 1), answer.headers.get_content_type()
-    except (OSError, HTTPException, ValueError) as error:
-        raise Refusal("export.unreachable", host=urlsplit(link).netloc[:200], why=str(getattr(error, "reason", error))[:200]) from error
-    if len(data) > MAX_BYTES:
-        raise Refusal("export.too_large", most=MAX_BYTES // 1_000_000)
-    if kind != "application/zip":
-        raise Refusal("export.refused", host=urlsplit(link).netloc[:200])
-    return files_of_zip(data, names)
-
-
-def snapshot_of(name: str, names: Sequence[str]) -> Path:
-    """Downloads these files of "owner/name" from the Hugging Face Hub to a folder. Raises Refusal."""
-    if not _OURS.fullmatch(name):
-        raise Refusal("export.no_such_name", name=name[:200])
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError:
-        raise Refusal("export.no_package", package="huggingface_hub") from None
-    try:
-        return Path(snapshot_download(name, allow_patterns=list(names)))
-    except Exception as error:  # errors of the Hub and the network have many types
-        raise Refusal("export.not_on_hub", name=name, why=type(error).__name__) from error
 
 
 if TYPE_CHECKING:

@@ -1,3 +1,3 @@
-"""What the playground promises, said as tests; the folders mirror playground/."""
+"""The promises of the playground as tests; the folders mirror playground/."""
 
 import playground  # noqa: F401  before torch and numpy: it says how their threads wait

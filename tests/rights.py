@@ -1,4 +1,4 @@
-"""Who is answered what: each route, listener, endpoint and action, asked for by each kind of person. `python -m tests.rights` prints it."""
+"""The answers to each route, listener, endpoint and action, asked for by each kind of person. `python -m tests.rights` prints it."""
 
 import json
 import os
@@ -12,10 +12,10 @@ from unittest.mock import MagicMock, patch
 
 from benchmarks.server import Server
 from benchmarks.tables import markdown
-from playground.ui.actions import ACTIONS
+from playground.ui.command import ACTIONS
 from playground.ui.endpoints.answers import ENDPOINTS
 from playground.ui.rights import Right, Table
-from playground.ui.rooms import _actions
+from playground.ui.room_actions import RoomActions
 from playground.ui.server import collect_routes
 from tests.hostile.attack import SLOW, Attack
 from tests.hostile.people import TARGET, People
@@ -27,7 +27,7 @@ DONE = "yes"
 TABS = count()
 with patch.dict(os.environ, {"PLAYGROUND_OPERATOR": "x" * 40}):  # its routes too
     TABLE = Table(collect_routes(*(MagicMock() for _ in range(3)), {}))
-ROOM = _actions(None, None, None)
+ROOM = RoomActions(None, None, None).table()
 # After these sentences are open, or there is no run any more, or another room.
 LAST = tuple(f"command {name}" for name in ("share_sentences", "delete", "take_key"))
 LAST += tuple(f"room {name}" for name in ("remove", "leave", "end", "join", "forget"))
@@ -35,11 +35,11 @@ LAST += tuple(f"room {name}" for name in ("remove", "leave", "end", "join", "for
 
 @dataclass(frozen=True)
 class Row:
-    """`told` says of each of PEOPLE what they were told: DONE, or the key of the refusal; `read`, who got what of somebody else's."""
+    """`answers` has for each of PEOPLE their answer: DONE, or the key of the refusal; `read`, who got which of another's words or keys."""
 
     kind: str
     right: Right
-    told: dict[str, str]
+    answers: dict[str, str]
     read: set[tuple[str, str]]
 
 
@@ -55,10 +55,10 @@ def right_of(kind: str) -> Right:
 
 
 def who_may(right: Right) -> tuple[str, ...]:
-    """Of PEOPLE, where the owner's sentences are open to nobody else."""
+    """Returns those of PEOPLE who may, where the owner's sentences are open to no other."""
     return {
         Right.VISITOR: PEOPLE[1:], Right.READER: ("owner",), Right.OWNER: ("owner",), Right.MEMBER: ("student", "teacher"),
-        Right.TEACHER: ("teacher",), Right.OFF: (), Right.OPERATOR: (),
+        Right.TEACHER: ("teacher",), Right.OFF: (),
     }.get(right, PEOPLE)  # fmt: skip
 
 
@@ -68,10 +68,10 @@ def rows(people: People) -> Iterator[Row]:
 
     def row(call: Call) -> Row:
         right = right_of(call.kind)
-        # nobody is told apart where all may
+        # all are alike where all may
         order = ["nobody"] if right is Right.PUBLIC else sorted(PEOPLE, key=lambda who: who in who_may(right))
         answers = {who: _told(attack, replace(call, who=who), people) for who in order}
-        read = {(who, what) for who, (_, found) in answers.items() for what in found}
+        read = {(who, secret) for who, (_, secrets) in answers.items() for secret in secrets}
         return Row(call.kind, right, {who: answers.get(who, answers["nobody"])[0] for who in PEOPLE}, read)
 
     with ThreadPoolExecutor(4) as pool:
@@ -80,11 +80,11 @@ def rows(people: People) -> Iterator[Row]:
 
 
 def others_in(call: Call, body: bytes, people: People) -> set[str]:
-    """What of others is in an answer and was not in the question: the owner's words, and the keys of anybody."""
+    """Returns the secrets of others that are in an answer and not in the question: the owner's words, and keys."""
     secrets = {f"the key of the {who}": token for who, token in people.tokens.items() if token and who != call.who}
     secrets |= {"the owner's words": TARGET} if call.who != "owner" else {}
-    asked = f"{call.target} {(call.content or b'').decode(errors='replace')}"
-    return {what for what, secret in secrets.items() if secret.encode() in body and secret not in asked}
+    question = f"{call.target} {(call.content or b'').decode(errors='replace')}"
+    return {name for name, secret in secrets.items() if secret.encode() in body and secret not in question}
 
 
 def _told(attack: Attack, call: Call, people: People) -> tuple[str, set[str]]:
@@ -113,14 +113,14 @@ def _title(status: int, body: bytes) -> str:
     if b"event: error" in body and (title := re.search(rb'"title": ?"([a-z_.]+)"', body)):
         return title[1].decode()
     try:
-        said = json.loads(body)
-        return said["key"] if "error" in said else DONE
+        answer = json.loads(body)
+        return answer["key"] if "error" in answer else DONE
     except (ValueError, TypeError, KeyError):
         return DONE if status == 200 else str(status)
 
 
-def table(found: list[Row]) -> str:
-    return markdown(["what", "right", *PEOPLE], [[row.kind, row.right, *(row.told[who] for who in PEOPLE)] for row in found])
+def table(rows: list[Row]) -> str:
+    return markdown(["what", "right", *PEOPLE], [[row.kind, row.right, *(row.answers[who] for who in PEOPLE)] for row in rows])
 
 
 def main() -> None:

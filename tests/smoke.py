@@ -1,7 +1,6 @@
 """`python -m tests.smoke`: trains a tiny run by the command line, translates with it, starts the page, asks it, and stops it."""
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -36,7 +35,7 @@ def train_and_translate(folder: Path) -> None:
 
 
 def get(url: str, server: subprocess.Popen) -> str:
-    """What is at the address, once the server listens. Raises RuntimeError when the server ends or doesn't answer."""
+    """Returns the content at the address, once the server listens. Raises RuntimeError when the server ends or doesn't answer."""
     end = time.monotonic() + PATIENCE
     while server.poll() is None and time.monotonic() < end:
         try:
@@ -51,8 +50,8 @@ def get(url: str, server: subprocess.Popen) -> str:
 
 def ask_the_page(folder: Path) -> None:
     port = free_port()
-    environment = os.environ | {"PORT": str(port), "GRADIO_SERVER_NAME": "127.0.0.1", "PLAYGROUND_DATA": str(folder)}
-    server = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment)
+    options = ["--host", "127.0.0.1", "--port", str(port), "--data", str(folder)]
+    server = subprocess.Popen([sys.executable, "-m", "playground", "serve", *options], cwd=ROOT)
     try:
         assert json.loads(get(f"http://127.0.0.1:{port}/health", server))["status"] == "ok"
         assert "pg-known" in get(f"http://127.0.0.1:{port}/", server)

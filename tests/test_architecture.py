@@ -1,4 +1,4 @@
-"""Who may import whom: the house in one table, read off the source of every file."""
+"""Imports between parts: the house in one table, read off the source of every file."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ from playground.words.amounts import percentage
 ROOT = Path(__file__).parents[1]
 # clocks by default, processor time, an order, a first version number; all other files of runs/ are given the time: their tests move it
 TAKE_TIME = {"runtime.py", "recording.py", "machine_speed.py", "queue/parallel.py", "cache.py", "run.py"}
-TAKE_TIME |= {"rate_limit.py"}
+TAKE_TIME |= {"limits.py"}
 # part: other packages it may import | parts of ours it may import. In features/ a query and a figure are parts of their own, see part_of
 TABLE = """
 words: |
@@ -25,8 +25,7 @@ choices: |
 knobs: | words
 config: | tasks choices knobs
 logs: | config
-fields: | config knobs
-cursor: | words config fields
+cursor: | words knobs config
 model: torch | config
 reading: chardet datasets defusedxml openpyxl polib pyarrow | words config
 data: numpy sentencepiece torch | words tasks config model reading
@@ -36,24 +35,25 @@ inspection: numpy torch | config model
 training: torch | choices knobs config model data variants decoding
 runs: numpy pandas safetensors torch | words config logs model reading data variants training
 ray: ray | words logs runs
-rooms: | words config logs fields cursor runs
+rooms: | words knobs config logs cursor runs
 backup: | config runs rooms
 queries: numpy sacrebleu torch | tasks config cursor model reading data variants decoding inspection training runs
 lessons: numpy torch | words tasks choices config cursor model data variants decoding inspection training runs queries
 export: safetensors sentencepiece torch | words tasks config model reading data variants runs queries
 hub: huggingface_hub torch | config model data variants runs export
-pretrained: huggingface_hub numpy pandas torch | config model data variants decoding runs queries export
-zero_gpu: spaces torch |
+loading: huggingface_hub | config runs export
+pretrained: numpy pandas torch | config loading model reading data variants decoding runs queries
+scripting: torch tqdm | config reading data runs export pretrained
 features: numpy | words figures knobs config cursor reading model data decoding inspection training runs rooms queries lessons
-ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart segno starlette | words figures knobs config logs \
-cursor reading training runs rooms queries lessons export zero_gpu features
+ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart segno spaces starlette torch | words figures knobs config \
+logs cursor reading training runs rooms queries lessons export features
 readme: | words config lessons
 freeze: orjson | words config cursor inspection runs queries lessons features ui
-cli: | words knobs config cursor model reading data decoding runs backup queries lessons export hub ui freeze
+cli: | words knobs config cursor model reading data decoding runs backup queries lessons export hub ui freeze pretrained
 __main__: | cli
 """
 ROWS = (line.replace("|", ":").split(":") for line in TABLE.strip().splitlines())
-RULES = {part: (set(others.split()), set(ours.split())) for part, others, ours in ROWS}
+RULES = {part: (set(packages.split()), set(ours.split())) for part, packages, ours in ROWS}
 LAYERS = {"queries": "queries", "query": "queries", "figures": "figures", "figure": "figures"}  # folder in shared/, or end of a name
 FILES = dict.fromkeys(file for file in sorted((ROOT / "playground").rglob("*.py")) if not file.name.startswith(("test_", "conftest")))
 
@@ -111,13 +111,13 @@ def test_imports_go_one_way_and_nothing_is_granted_that_is_not_used():
     assert {part_of(file) for file in FILES} - {"__init__"} == {*order}
     for part, granted in RULES.items():
         files = [file for file in FILES if part_of(file) == part]
-        others = {top for file in files for top, _ in imports(file)} - {"playground", *sys.stdlib_module_names}
-        assert (others, {part_of(used) for file in files for used in files_in(file)} - {part, "__init__"}) == granted, part
+        packages = {top for file in files for top, _ in imports(file)} - {"playground", *sys.stdlib_module_names}
+        assert (packages, {part_of(used) for file in files for used in files_in(file)} - {part, "__init__"}) == granted, part
         assert all(order.index(other) < order.index(part) for other in granted[1]), part
 
 
 def test_a_feature_imports_no_other():
-    """What two need is in features/shared, which imports none."""
+    """Shared parts are in features/shared, which imports none."""
     folder = ROOT / "playground" / "features"
     for file in (file for file in FILES if file.is_relative_to(folder) and file.parent != folder):
         used = {other.relative_to(folder).parts[0] for other in files_in(file) if other.is_relative_to(folder)}
@@ -137,7 +137,7 @@ def test_only_runs_knows_threads_and_time_and_nothing_reads_pickles():
     takes, starts = set(), set()
     for file in FILES:
         tops = {top for top, _ in imports(file)}
-        locks = part_of(file) in ("ray", "rooms") or file.name in ("lazy_sequence.py", "cuda_graph.py")  # used by several, and start none
+        locks = part_of(file) in ("ray", "rooms") or file.name in ("corpus.py", "cuda_graph.py")  # used by several, and start none
         assert part_of(file) == "runs" or locks or not tops & {"threading", "concurrent", "multiprocessing"}, file
         assert not tops & {"pickle", "cloudpickle", "joblib", "dill", "shelve", "marshal"}, file
         funcs = [node.func for node in nodes_of(file) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]

@@ -1,4 +1,4 @@
-"""What is declared of a choice is what it costs, and one that is declared in part or not at all is refused."""
+"""The declaration of a choice is its cost, and a choice that is declared in part or not at all is refused."""
 
 import pytest
 

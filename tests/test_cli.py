@@ -2,7 +2,9 @@
 
 import io
 import json
+import os
 import sys
+import webbrowser
 from contextlib import redirect_stdout
 from dataclasses import replace
 
@@ -10,7 +12,7 @@ import pandas
 import pytest
 import torch
 
-from playground.cli import main, parser
+from playground.cli import main, parser, serving
 from playground.cli.training import _experiment
 from playground.config import PRESETS, TASK_STEPS, Refusal, default, to_json
 from playground.data.suggestion import suggest
@@ -25,6 +27,7 @@ from playground.runs.history import VALIDATIONS
 from playground.runs.machine_speed import MachineSpeed
 from playground.runs.queue.train_inline import CHECKPOINTS
 from playground.runs.run import Run
+from playground.ui import network, server
 from playground.words import say
 from tests.runs.tiny import TINY, alone, curve, tiny
 
@@ -38,7 +41,7 @@ def machine(monkeypatch):
     torch.set_num_threads(1)
 
 
-def said(capsys):
+def printed(capsys):
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
@@ -69,7 +72,7 @@ def test_a_run_made_here_is_the_run_the_page_would_make(trained):
 def test_until_exact_match_ends_early(capsys):
     quick = ["--task", "beer", "--steps", "2000", "--dropout", "0", "--validate-every", "1"]
     assert main(["train", *SMALL, *quick, "--until-exact-match", "1", "--json"]) == 0
-    end = said(capsys)[-1]
+    end = printed(capsys)[-1]
     assert (end["steps"] < 2000, end["exact_match"]) == (True, 1.0)
     assert "100.0\N{NO-BREAK SPACE}%" in end["message"]
 
@@ -78,13 +81,13 @@ def test_what_no_option_says_is_as_suggested_for_these_files(capsys):
     """And a preset is a choice like an option."""
     pairs = Pairs(tuple(Pair(f"a{n} b", f"c{n} d", n + 1) for n in range(300)), {}, 300, "tsv", ("own.tsv",))
     options = parser().parse_args(["train", "--data", "own.tsv", "--d-model", "8", "--seed", "3"])
-    made, wanted = _experiment(options, pairs), suggest(pairs, {"d_model": 8})
-    assert {**wanted.knobs, "d_model": 8, "seed": 3, "task": "own"}.items() <= made.flat().items()
-    assert made.data.tokenizer == "bpe"
-    told = capsys.readouterr().err
-    assert "--tokenizer bpe" in told
-    assert "--d-model" not in told
-    assert all(sentence in told for sentence in wanted.sentences("en"))
+    experiment, wanted = _experiment(options, pairs), suggest(pairs, {"d_model": 8})
+    assert {**wanted.knobs, "d_model": 8, "seed": 3, "task": "own"}.items() <= experiment.flat().items()
+    assert experiment.data.tokenizer == "bpe"
+    errors = capsys.readouterr().err
+    assert "--tokenizer bpe" in errors
+    assert "--d-model" not in errors
+    assert all(sentence in errors for sentence in wanted.sentences("en"))
     paper = _experiment(parser().parse_args(["train", "--data", "own.tsv", "--preset", "paper"]), pairs)
     assert (paper.training.steps, paper.data.tokenizer) == (PRESETS["paper"]["steps"], "bpe")
 
@@ -96,10 +99,10 @@ def test_own_pairs_are_told_how_long_they_take_and_what_spoils_them(capsys, tmp_
     table.write_text("".join(f"ask {n % 20}\tanswer {n}\tway {n // 20}\n" for n in range(100)) + f"lang\t{'long ' * 70}\tway\n")
     options = ["--steps", "20", "--batch-size", "4", "--max-tokens", "20", "--tokenizer", "words"]
     assert main(["train", *SMALL, "--data", str(table), *options]) == 0
-    said = capsys.readouterr().err.splitlines()
+    lines = capsys.readouterr().err.splitlines()
     once = {"steps": "20", "passes": "0.94", "within": forecast.WITHIN}  # of 85 pairs 80 are seen
-    assert say("en", "sentences.estimate", time="1 s", **once) in said, "two layers, which count as five of the encoder's calls"
-    mends = {line.strip(): said[place - 1] for place, line in enumerate(said) if line.startswith("    ")}
+    assert say("en", "sentences.estimate", time="1 s", **once) in lines, "two layers, which count as five of the encoder's calls"
+    mends = {line.strip(): lines[place - 1] for place, line in enumerate(lines) if line.startswith("    ")}
     mends = dict(mend.partition(": ")[::2] for mend in mends)
     assert mends[say("en", "sentences.mend_ambiguous", name="column 3")] == "--source 1 --target 2 --join 3"
     assert mends[say("en", "sentences.mend_left_out", most=70)] == "--max-tokens 70"
@@ -110,8 +113,8 @@ def test_own_pairs_are_told_how_long_they_take_and_what_spoils_them(capsys, tmp_
 def test_a_time_sets_as_many_steps_as_may_fit(capsys, monkeypatch):
     monkeypatch.setattr(forecast, "measure_speed", lambda device: MachineSpeed(0.01, 0.0))  # ten layers: a tenth of a second for each step
     monkeypatch.setattr(forecast, "machine_cores", lambda: 1)
-    made = _experiment(parser().parse_args(["train", "--minutes", "5"]))
-    assert made.training.steps == forecast.SLACK * 5 * 60 * 10
+    experiment = _experiment(parser().parse_args(["train", "--minutes", "5"]))
+    assert experiment.training.steps == forecast.SLACK * 5 * 60 * 10
     assert "6,000" in capsys.readouterr().err
     assert _experiment(parser().parse_args(["train", "--minutes", "5", "--steps", "70"])).training.steps == 70
     assert capsys.readouterr().err == ""
@@ -120,7 +123,7 @@ def test_a_time_sets_as_many_steps_as_may_fit(capsys, monkeypatch):
 def test_translate(trained, capsys):
     folder = str(trained[1])
     assert main(["translate", folder, "hello", "world", "--json", "--beam", "2"]) == 0
-    hello, world = said(capsys)
+    hello, world = printed(capsys)
     assert (hello["source"], hello["references"], hello["step"]) == ("hello", ["olleh"], 12)
     assert len(world["outputs"]) == 2
     assert main(["translate", folder, "hello", "--step", "0"]) == 0
@@ -183,7 +186,7 @@ def test_a_run_that_diverges_ends_with_another_code(capsys, monkeypatch):
 
     monkeypatch.setattr(Training, "steps", steps)
     assert main(["train", *SMALL, "--json"]) == 2
-    assert said(capsys)[-1]["status"] == "diverged"
+    assert printed(capsys)[-1]["status"] == "diverged"
 
 
 def test_a_task_that_needs_more_steps_gets_them():
@@ -198,15 +201,15 @@ def test_a_task_that_needs_more_steps_gets_them():
 def test_labs_are_listed_and_run(capsys, monkeypatch):
     monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], base={"steps": 2, "d_model": 8, "d_ff": 8, "n_heads": 2, "eval_every": 1}))
     assert main(["lab", "skip", "--seed", "3", "--json"]) == 0
-    (bench,) = said(capsys)
+    (bench,) = printed(capsys)
     assert (bench["lab"], bench["kind"], bench["seed"], bench["arms"]) == ("skip", "ablation", 3, ["with", "without"])
     assert main(["lab", "--json"]) == 0
     names = [lab["name"] for lab in json.loads(capsys.readouterr().out)]
     assert "softmax" in names
     assert main(["lab", "softmax", "--seed", "2", "--set", "factor=10.0", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["lab"], found["seed"], found["answer"]) == ("softmax", 2, "vanishes")
-    assert f"{found['numbers']['slope_large']:.3g}" in found["verdict"]
+    outcome = json.loads(capsys.readouterr().out)
+    assert (outcome["lab"], outcome["seed"], outcome["answer"]) == ("softmax", 2, "vanishes")
+    assert f"{outcome['numbers']['slope_large']:.3g}" in outcome["verdict"]
     assert main(["lab"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(names)
 
@@ -227,16 +230,45 @@ def test_a_kept_run_is_frozen_by_its_name(tmp_path, monkeypatch):
     run = Run("a-new-run-with-an-id-22", "fresh-finch", tiny(), status="done", label="of the class")
     store = Store(tmp_path / "data")
     store.save(run, {"config.json": files.to_json(to_json(run.experiment))})
-    before, seen = sorted((tmp_path / "data").rglob("*")), []
+    before, calls = sorted((tmp_path / "data").rglob("*")), []
 
     def frozen(runs, reader, run, count, folder, live):
         known = {run.name for run in runs.shipped()} >= {"fresh-finch", *CHECKPOINTS}
-        seen.append((run.name, run.label, count, runs.get(run.id) is run, known))
+        calls.append((run.name, run.label, count, runs.get(run.id) is run, known))
         folder.mkdir()
         yield 1, 1, "index.html"
 
     monkeypatch.setattr("playground.freeze.folder.freeze", frozen)
     for name in (run.label, str(store.path(run))):
         assert main(["freeze", name, "--sentences", "3", "-o", str(tmp_path / name.replace("/", "-"))]) == 0
-    assert seen == [("fresh-finch", "of the class", 3, True, True)] * 2
+    assert calls == [("fresh-finch", "of the class", 3, True, True)] * 2
     assert before == sorted((tmp_path / "data").rglob("*"))
+
+
+def test_serve_sets_the_variable_of_each_option_and_leaves_the_others(monkeypatch):
+    started = []
+    monkeypatch.setattr(os, "environ", {"PORT": "7000", "PLAYGROUND_DATA": "there"})
+    monkeypatch.setattr(serving, "start_page", lambda: started.append(dict(os.environ)))
+    main(["serve", "--port", "8000", "--root-path", "/playground", "--open", "--share"])
+    options = {"GRADIO_ROOT_PATH": "/playground", "PLAYGROUND_OPEN": "1", "GRADIO_SHARE": "True"}
+    assert started == [{"PORT": "8000", "PLAYGROUND_DATA": "there", **options}]
+
+
+def test_the_page_says_where_it_is_and_where_runs_are_kept(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
+    monkeypatch.setenv("PLAYGROUND_OPEN", "1")
+    monkeypatch.setattr(network, "lan_address", lambda: "10.0.0.5")
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    server.announce("http://0.0.0.0:8000/", tmp_path)
+    text = capsys.readouterr().out
+    assert opened == ["http://0.0.0.0:8000/"]
+    assert {opened[0], "http://10.0.0.5:8000", str(tmp_path)} <= set(text.split())
+
+
+def test_pairs_of_a_file_are_aligned_line_by_line(tmp_path, capsys):
+    (tmp_path / "src").write_text("hello\nabc\n")
+    (tmp_path / "tgt").write_text("olleh\ncba\n")
+    assert main(["align", "reverse", str(tmp_path / "src"), str(tmp_path / "tgt")]) == 0
+    assert capsys.readouterr().out.splitlines() == ["4-0 3-1 2-2 1-3 0-4", "2-0 1-1 0-2"]
+    assert main(["align", "reverse", str(tmp_path / "src")]) == 2

@@ -13,11 +13,11 @@ import torch
 from playground.cli import lines, main, parser
 from playground.runs.disk.folder import Folder
 from tests.runs.tiny import CORPORA
-from tests.test_cli import SMALL, machine, said  # noqa: F401
+from tests.test_cli import SMALL, machine, printed  # noqa: F401
 
 DICE = random.Random(1)
 TEXTS = ["".join(DICE.choice("abcdefghij") for _ in range(DICE.randint(1, 14))) for _ in range(60)]
-LEMMAS = [f"{one}{two}n" for one in ("ba", "de", "gi", "ko", "lu") for two in ("ra", "mi", "so", "te")]
+LEMMAS = [f"{start}{two}n" for start in ("ba", "de", "gi", "ko", "lu") for two in ("ra", "mi", "so", "te")]
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +38,8 @@ def files(tmp_path):
 
 def translated(capsys, *arguments, err: str | None = None) -> list[str]:
     assert main(["translate", *arguments]) == 0
-    out, said = capsys.readouterr()
-    assert err in (None, said)
+    out, errors = capsys.readouterr()
+    assert err in (None, errors)
     return out.splitlines()
 
 
@@ -49,8 +49,8 @@ def test_lines_of_files_and_of_stdin_are_what_sentences_one_by_one_are(folder, f
     monkeypatch.setattr(lines, "CHUNK", 16)
     alone = translated(capsys, str(folder), *TEXTS, *beam)
     assert len(set(alone)) > 10
-    given = [str(files / "source")] * 2
-    assert translated(capsys, str(folder), "--input", *given, *beam) == [*alone, *alone]
+    inputs = [str(files / "source")] * 2
+    assert translated(capsys, str(folder), "--input", *inputs, *beam) == [*alone, *alone]
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(["", *TEXTS, "", "É" + "a" * 999]).encode("utf-16"))))
     assert main(["translate", str(folder), *beam]) == 0
     out, err = capsys.readouterr()
@@ -65,20 +65,20 @@ def test_the_score_is_that_of_the_sacrebleu_program(folder, files, capsys):
     names = {name: str(files / name) for name in ("source", "reference", "output")}
     beam = ["--beam", "2", "--length-penalty", "0.8", "--tokenize", "char"]
     assert main(["score", str(folder), names["source"], names["reference"], *beam, "-o", names["output"], "--json"]) == 0
-    (found,) = said(capsys)
+    (report,) = printed(capsys)
     (files / "reference").write_text("".join(f"{text[::-1]}\n" for text in TEXTS))  # the program doesn't take CR and BOM away
-    asked = [names["reference"], "-i", names["output"], "-m", "bleu", "chrf", "-tok", "char", "--confidence", "-w", "6"]
-    done = subprocess.run([sys.executable, "-m", "sacrebleu", *asked], capture_output=True, check=True)
+    arguments = [names["reference"], "-i", names["output"], "-m", "bleu", "chrf", "-tok", "char", "--confidence", "-w", "6"]
+    done = subprocess.run([sys.executable, "-m", "sacrebleu", *arguments], capture_output=True, check=True)
     bleu, chrf = json.loads(done.stdout)
     for name, theirs in (("bleu", bleu), ("chrf", chrf)):
-        assert found[name] == pytest.approx(theirs["score"], abs=1e-6)
-        assert found[f"{name}_signature"] == theirs["signature"]
-        assert found[f"{name}_reach"] == pytest.approx(theirs["confidence_var"], abs=1e-6)
-    assert f"ratio = {found['length_ratio']:.3f}" in bleu["verbose_score"]
+        assert report[name] == pytest.approx(theirs["score"], abs=1e-6)
+        assert report[f"{name}_signature"] == theirs["signature"]
+        assert report[f"{name}_reach"] == pytest.approx(theirs["confidence_var"], abs=1e-6)
+    assert f"ratio = {report['length_ratio']:.3f}" in bleu["verbose_score"]
     outputs = (files / "output").read_text().splitlines()
-    assert found["exact_match"] == sum(output == text[::-1] for output, text in zip(outputs, TEXTS, strict=True)) / len(TEXTS)
-    assert (found["sentences"], found["step"], found["beam"], found["cut"]) == (60, 60, 2, 0)
-    assert found["chrf"] > 0
+    assert report["exact_match"] == sum(output == text[::-1] for output, text in zip(outputs, TEXTS, strict=True)) / len(TEXTS)
+    assert (report["sentences"], report["step"], report["beam"], report["cut"]) == (60, 60, 2, 0)
+    assert report["chrf"] > 0
 
 
 def test_a_score_for_people_and_what_cant_be_scored_are_few_lines(folder, files, capsys):
@@ -104,13 +104,13 @@ def test_files_are_read_as_pairs_are_whatever_their_encoding_and_format(folder, 
     write("utf8.txt", sources.encode())
     write("utf16.txt", sources.encode("utf-16"))
     write("pairs.tsv", "".join(f"{src}, {src}\t{tgt}\n" for src, tgt in pairs).encode("utf-16"))
-    given = {name: str(tmp_path / name) for name in ("utf8.txt", "utf16.txt", "pairs.tsv")}
-    one, *others = (translated(capsys, str(folder), "--input", file) for file in given.values())
-    assert others == [one, one]
-    assert len(one) == 12
-    assert main(["score", str(folder), given["pairs.tsv"], "--json"]) == 0
-    assert said(capsys)[0]["sentences"] == 12
-    for files, word in (((given["utf8.txt"],), "no translations"), ((given["pairs.tsv"], given["utf8.txt"]), "alone")):
+    paths = {name: str(tmp_path / name) for name in ("utf8.txt", "utf16.txt", "pairs.tsv")}
+    first, *rest = (translated(capsys, str(folder), "--input", file) for file in paths.values())
+    assert rest == [first, first]
+    assert len(first) == 12
+    assert main(["score", str(folder), paths["pairs.tsv"], "--json"]) == 0
+    assert printed(capsys)[0]["sentences"] == 12
+    for files, word in (((paths["utf8.txt"],), "no translations"), ((paths["pairs.tsv"], paths["utf8.txt"]), "alone")):
         assert main(["score", str(folder), *files]) == 2
         assert word in capsys.readouterr().err
 
@@ -121,8 +121,8 @@ def test_given_files_are_what_is_validated_and_tested_on(capsys, tmp_path):
         return str(tmp_path / name)
 
     data, valid, test = write("train.tsv", range(30)), write("valid.tsv", (2, 40, 41)), write("test.tsv", (3, 50))
-    asked = ["train", *SMALL, "--steps", "1", "--out", str(tmp_path / "run"), "--data", data]
-    assert main([*asked, "--valid", valid, "--test", test]) == 0
+    command = ["train", *SMALL, "--steps", "1", "--out", str(tmp_path / "run"), "--data", data]
+    assert main([*command, "--valid", valid, "--test", test]) == 0
     assert "To validate on: 3; to test on: 2; left out of training, for their source is among these: 2." in capsys.readouterr().err
     run = Folder(tmp_path / "run").run  # as it is read back
     corpus = CORPORA.get(run.experiment, run.pairs)
@@ -140,8 +140,8 @@ def test_given_files_are_what_is_validated_and_tested_on(capsys, tmp_path):
 def test_columns_are_joined_and_held_out_by_as_the_options_say(capsys, tmp_path):
     table = tmp_path / "forms.csv"
     table.write_text("\n".join(f"{mood},{lemma},{lemma}-{mood}" for lemma in LEMMAS for mood in ("now", "then")))
-    asked = ["train", *SMALL, "--steps", "1", "--out", str(tmp_path / "run"), "--data", str(table)]
-    assert main([*asked, "--source", "2", "--target", "3", "--join", "1", "--split-by", "2"]) == 0
+    command = ["train", *SMALL, "--steps", "1", "--out", str(tmp_path / "run"), "--data", str(table)]
+    assert main([*command, "--source", "2", "--target", "3", "--join", "1", "--split-by", "2"]) == 0
     run = Folder(tmp_path / "run").run
     corpus = CORPORA.get(run.experiment, run.pairs)
     learnt, held = ({tuple(item.src.split()) for item in items} for items in (corpus.train, corpus.heldout))
@@ -149,7 +149,7 @@ def test_columns_are_joined_and_held_out_by_as_the_options_say(capsys, tmp_path)
     assert held
     assert not {lemma for lemma, _ in held} & {lemma for lemma, _ in learnt}, "nothing is known of its lemmas"
     for option, column in (("--join", "9"), ("--split-by", "tense")):
-        assert main([*asked, option, column]) == 2
+        assert main([*command, option, column]) == 2
         assert column in capsys.readouterr().err
 
 

@@ -14,15 +14,15 @@ from playground.cli import parser
 from playground.config import FORMER_NAMES, KNOBS, Experiment, Refusal, check, default, from_json, limits, read_query
 from playground.cursor import FIELDS
 from playground.features.shared.naming import CONTROLLED
-from playground.fields import Choice, Number, Text
 from playground.inspection.interventions import Edit, HeadId
+from playground.knobs import Choice, Number, Text
 from playground.lessons.labs import LABS
 from playground.runs.disk.folder import FORMER, NAMES, Folder
 from playground.runs.disk.store import SHIPPED
 from playground.runs.history import History
 from playground.runs.names import new_id
+from playground.ui.boot import LISTS
 from playground.ui.controls import GROUPS, make_control
-from playground.ui.links import LISTS
 from playground.words import LANGUAGES
 
 NUMBERS = [name for name in KNOBS if limits(name).low is not None]
@@ -101,7 +101,7 @@ def test_names_and_lists_are_declared_once():
 
 heads = st.builds(HeadId, st.sampled_from(("encoder", "decoder", "cross")), st.integers(0, 5), st.integers(0, 7))
 edits = st.builds(
-    lambda row, given, masked: Edit(0, 3, row).mask(masked).give(*given),
+    lambda row, weighted, masked: Edit(0, 3, row).mask(masked).give(*weighted),
     st.integers(0, 250), st.tuples(st.integers(0, 250), st.floats(0, 1).map(lambda weight: round(weight, 2))), st.integers(0, 250),
 )  # fmt: skip
 ids = st.lists(st.builds(new_id), min_size=1, max_size=40)
@@ -121,12 +121,12 @@ def test_what_the_page_writes_into_a_field_is_accepted(off, edit, runs, lab):
 def test_former_names_and_values_are_still_read_and_what_is_unknown_is_refused(monkeypatch):
     monkeypatch.setitem(cursor.FORMER_NAMES, "way", "method")
     monkeypatch.setitem(cursor.FORMER_VALUES, "method", {"argmax": "greedy"})
-    for query, taken, ignored in (
+    for query, accepted, ignored in (
         ({"way": "beam"}, {"method": "beam"}, set()), ({"way": "argmax"}, {"method": "greedy"}, set()),
         ({"way": "beam", "method": "sample"}, {"method": "sample"}, set()), ({"way": "soul"}, {}, {"method"}),
     ):  # fmt: skip
         read, left = cursor.read_query(query, LISTS)
-        assert (read, set(left)) == (taken, ignored)
+        assert (read, set(left)) == (accepted, ignored)
     assert cursor.declared()["former_names"] == {"way": "method"}
     for name, key in (("teacher", "config.unknown"), ("view", "config.not_a_choice")):
         with pytest.raises(Refusal) as refusal:

@@ -10,15 +10,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import playground
-from playground import pretrained
+from playground import loading
 from playground.cli import main
 from playground.config import Refusal
-from playground.pretrained import KINDS
+from playground.pretrained import KINDS, _number_words
 from playground.runs.disk.store import SHIPPED
+from tests.runs.tiny import TINY
 
 ROOT = Path(__file__).parents[1]
+TINY_OPTIONS = [part for name, value in TINY.items() for part in (f"--{name.replace('_', '-')}", str(value))]
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +32,11 @@ def home(tmp_path_factory):
     with zipfile.ZipFile(folder / "reverse.zip") as archive:
         archive.extractall(folder / "reverse")
     return folder / "reverse.zip", folder / "reverse"
+
+
+@pytest.fixture(scope="module")
+def reverse():
+    return playground.load("reverse")
 
 
 def test_importing_the_package_stays_light_and_numpy_has_no_threads_that_wait_busily():
@@ -43,7 +51,7 @@ import numpy, pathlib; numpy.linalg.svd(numpy.ones((300, 300))); print(len([*pat
 
 def test_every_source_gives_the_same_model(home, monkeypatch):
     zip_file, folder = home
-    monkeypatch.setattr(pretrained, "snapshot_of", lambda name, names: {"somebody/reverse": folder}[name])
+    monkeypatch.setattr(loading, "snapshot_of", lambda name, names: {"somebody/reverse": folder}[name])
     models = [playground.load(source) for source in ("reverse", SHIPPED / "reverse", folder, zip_file, "hf:somebody/reverse")]
     for model in models:
         assert model.translate("hello") == "olleh"
@@ -58,16 +66,16 @@ def test_every_source_gives_the_same_model(home, monkeypatch):
 
 
 def test_attention_comes_with_its_labels():
-    found = playground.load("reverse").attention("hello")
-    assert found.source == (*"hello", "<eos>")
-    assert found.output == (*"olleh", "<eos>")
-    assert found.fed == ("<bos>", *"olleh")
+    result = playground.load("reverse").attention("hello")
+    assert result.source == (*"hello", "<eos>")
+    assert result.output == (*"olleh", "<eos>")
+    assert result.fed == ("<bos>", *"olleh")
     for kind in KINDS:
-        rows, columns = found.labels(kind)
-        weights = getattr(found, kind)
+        rows, columns = result.labels(kind)
+        weights = getattr(result, kind)
         assert weights.shape == (2, 4, len(rows), len(columns))
         assert np.allclose(weights.sum(axis=-1), 1, atol=1e-5)
-    assert found.cross[-1].mean(axis=0).argmax(axis=-1)[:5].tolist() == [4, 3, 2, 1, 0]  # it reads the word backwards
+    assert result.cross[-1].mean(axis=0).argmax(axis=-1)[:5].tolist() == [4, 3, 2, 1, 0]  # it reads the word backwards
 
 
 def test_what_is_no_source_no_model_or_no_sentence_is_one_refusal(home, tmp_path, monkeypatch, capsys):
@@ -105,10 +113,63 @@ def test_what_is_no_source_no_model_or_no_sentence_is_one_refusal(home, tmp_path
         with pytest.raises(Refusal) as refusal:
             act()
         assert refusal.value.key == key
-    monkeypatch.setattr(pretrained, "MAX_BYTES", 100_000)
+    monkeypatch.setattr(loading, "MAX_BYTES", 100_000)
     with pytest.raises(Refusal) as refusal:
-        pretrained.files_of_zip(changed("history.csv", bytes(1_000_000)).read_bytes(), ("history.csv",))
+        loading.files_of_zip(changed("history.csv", bytes(1_000_000)).read_bytes(), ("history.csv",))
     assert refusal.value.key == "export.too_large"
     monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path))
     assert main(["export", "no-such-run"]) == 2
     assert "no run “no-such-run”" in capsys.readouterr().err
+
+
+def test_a_list_is_translated_as_each_sentence_is_and_every_method_is_the_decoders_own(reverse):
+    words = ["hello", "abc", "translate"]
+    assert reverse.translate(words) == [reverse.translate(word) for word in words]
+    assert reverse.translate("hello", beam=3) == "olleh"
+    drawn = {reverse.translate("hello", temperature=3.0, seed=seed) for seed in range(4)}
+    assert len(drawn) > 1
+    assert reverse.translate("hello", temperature=3.0, seed=1) == reverse.translate("hello", temperature=3.0, seed=1)
+    for values in ({"beam": 0}, {"beam": 2, "temperature": 1.0}):
+        with pytest.raises(ValueError, match="beam"):
+            reverse.translate("hello", **values)
+
+
+def test_scores_and_alignments_are_those_of_its_own_output_or_of_a_given_target(reverse):
+    assert reverse.score(["hello"], ["olleh"]) == {"bleu": pytest.approx(100), "chrf": pytest.approx(100), "exact_match": 1}
+    assert reverse.score(["hello", "word"], ["olleh", "word"])["exact_match"] == 0.5
+    assert reverse.align("hello", "olleh") == "4-0 3-1 2-2 1-3 0-4"
+    assert reverse.attention("hello", "hel").output == (*"hel", "<eos>")
+    own = reverse.attention("hello")
+    assert np.array_equal(reverse.attention("hello", "olleh").cross, own.cross)
+    assert _number_words(["▁ein", "▁Ha", "us", "<eos>"]) == [0, 1, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["saved", "saved.zip"])
+def test_what_is_saved_is_loaded_as_the_same_model(reverse, tmp_path, name):
+    reverse.save(tmp_path / name)
+    again = playground.load(tmp_path / name)
+    assert repr(again) == repr(reverse) == "<Pretrained reverse: 239,262 parameters, 90 steps, exact match 99.0%>"
+    assert again.contents == reverse.contents
+
+
+def test_training_in_a_line_is_the_training_of_the_command_line(tmp_path, capsys):
+    rows, threads = [], torch.get_num_threads()
+    model = playground.train("copy", progress=False, on_step=rows.append, out=tmp_path / "run", **TINY)
+    assert main(["train", "--task", "copy", "--out", str(tmp_path / "cli"), *TINY_OPTIONS]) == 0
+    assert model.contents["model.safetensors"] == playground.load(tmp_path / "cli").contents["model.safetensors"]
+    assert playground.load(tmp_path / "run").contents == model.contents
+    assert [row["step"] for row in rows] == list(range(1, len(model.run.rows) + 1))
+    assert rows[-1]["exact_match"] == model.run.exact_match
+    assert torch.get_num_threads() == threads
+
+
+def test_own_sentences_are_read_as_an_upload_is_and_a_step_can_end_the_training(tmp_path):
+    pairs = [(f"ein Haus {number}", f"a house {number}") for number in range(30)]
+    (tmp_path / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
+    settings = {**TINY, "steps": 50, "progress": False, "on_step": lambda row: row["step"] < 2}
+    models = [playground.train(pairs=pairs, **settings), playground.train(files=tmp_path / "pairs.tsv", **settings)]
+    assert {len(model.run.rows) for model in models} == {2}
+    assert models[0].contents["model.safetensors"] == models[1].contents["model.safetensors"]
+    for wrong, error in (({"pairs": pairs, "files": "x"}, ValueError), ({"d_modell": 8}, Refusal), ({"pairs": []}, Refusal)):
+        with pytest.raises(error):
+            playground.train(**wrong)

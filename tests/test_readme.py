@@ -1,4 +1,4 @@
-"""What is promised outside the code is true: the README's blocks, commands and paths, and the Pythons of the gate."""
+"""Promises outside the code are true: the README's blocks, commands and paths, and the Pythons of the gate."""
 
 import re
 import shlex

@@ -10,16 +10,18 @@ import pytest
 import yaml
 from hypothesis import settings
 
+import playground
 from playground.cli import parser
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROGRAMS = {"playwright": "playwright.__main__", "ruff": "ruff.__main__"}
-SHELL = {"npm": "package-lock.json", "mkdocs": "mkdocs.yml", "grep": "", "tee": "", "sudo": ""}  # and the file that each needs
+# programs, and the file that each needs
+SHELL = {"pipx": "pyproject.toml", "npm": "package-lock.json", "mkdocs": "mkdocs.yml", "grep": "", "tee": "", "sudo": ""}
 
 
 def cases(job: dict) -> list[dict]:
-    """What `matrix.NAME` stands for in each run of a job."""
+    """Returns the values of `matrix.NAME` in each run of a job."""
     matrix = job.get("strategy", {}).get("matrix", {})
     if "include" in matrix:
         return matrix["include"]
@@ -28,7 +30,7 @@ def cases(job: dict) -> list[dict]:
 
 def commands(workflow: dict) -> set[tuple[str, ...]]:
     """The words of each command, those in a matrix filled in."""
-    found = set()
+    called = set()
     for job in workflow["jobs"].values():
         for case, step in product(cases(job), job["steps"]):
             line = re.sub(r"\$\{\{ matrix\.(\w+) \}\}", lambda match, case=case: str(case.get(match[1], "")), step.get("run", ""))
@@ -37,11 +39,11 @@ def commands(workflow: dict) -> set[tuple[str, ...]]:
             command: list[str] = []
             for word in [*words, ";"]:
                 if set(word) <= set("();|&"):
-                    found.add(tuple(command))
+                    called.add(tuple(command))
                     command = []
                 else:
                     command.append(word)
-    return found - {()}
+    return called - {()}
 
 
 def check(program: str, *words: str) -> None:
@@ -82,5 +84,11 @@ def test_every_command_of_a_workflow_exists(file):
     called = commands(yaml.safe_load(file.read_text(encoding="utf-8")))
     for command in called:
         check(*command)
-    assert any(command[0] == "pytest" for command in called)
-    assert any(command[:2] == ("python", "-m") for command in called)
+    assert file.stem == "release" or {"pytest", "python"} <= {command[0] for command in called}
+
+
+def test_every_place_that_names_the_version_names_this_one():
+    change_log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^## (\S+)", change_log, re.MULTILINE)[1] == playground.__version__
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == playground.__version__
+    assert '"playground.__version__"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import argparse
 import random
-import statistics
 import string
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -20,7 +19,8 @@ from benchmarks.classroom.records import Records
 from benchmarks.classroom.streams import ClassStreams, Moves
 from benchmarks.machine import load
 from benchmarks.server import ENDLESS, Server, endless
-from benchmarks.suite import note
+from benchmarks.step_rate import step_tokens
+from benchmarks.suite import note, tiny
 from benchmarks.tables import markdown, milliseconds, percent, whole
 from playground.config import Experiment
 from playground.data.corpus import build_corpus
@@ -30,16 +30,7 @@ ABOUT = "a class of thirty in one room for minutes: errors, secrets heard elsewh
 ARMS = [{"learning_rate": 0.001}, {"learning_rate": 0.003}]
 STAGE = 6.0  # seconds from one stage of a question to the next, and between showing the board and hiding it
 DAY = 86_400
-SMOKE = {
-    "students": 3,
-    "minutes": 0.1,
-    "alone": 1.0,
-    "move": 0.5,
-    "set": [
-        *[("d_model", 16), ("d_ff", 32), ("train_size", 200), ("validation_size", 20), ("eval_every", 100)],
-        *[("encoder_layers", 1), ("decoder_layers", 1)],
-    ],
-}
+SMOKE = {"students": 3, "minutes": 0.1, "alone": 1.0, "move": 0.5, "set": tiny(eval_every=100)}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +47,8 @@ def run(options: argparse.Namespace) -> dict:
     alone, "fair": Jain's index of steps, "least": the fewest steps, as a share of the mean},
     "held": [{"time", "load", "bytes", "threads", "files"}]}."""
     knobs = dict(options.set)
-    tokens, records = tokens_of_a_step(Experiment().with_(**knobs)), Records()
+    experiment, records = Experiment().with_(**knobs), Records()
+    tokens = step_tokens(build_corpus(experiment.data).train, experiment.training.batch_size)
     with Server() as server:
         held = [_held(server, 0.0)]
         alone = tokens * _alone(server, knobs, options.alone)
@@ -92,19 +84,13 @@ def jain(values: Sequence[float]) -> float:
     return sum(values) ** 2 / squares if squares else 1.0
 
 
-def tokens_of_a_step(experiment: Experiment) -> float:
-    """Source and target tokens of the mean batch, without padding."""
-    corpus = build_corpus(experiment.data)
-    return experiment.training.batch_size * statistics.fmean(len(item.src_ids) + len(item.tgt_ids) + 2 for item in corpus.train)
-
-
 def _alone(server: Server, knobs: dict[str, Any], seconds: float) -> float:
     """Returns the steps per second of one run."""
     with endless(server, knobs | ARMS[0]) as run:
-        before = server.ask("progress", run=run)
+        before = server.ask("progress_of", runs=[run])
         time.sleep(seconds)
-        after = server.ask("progress", run=run)
-    return (after["step"] - before["step"]) / (after["time"] - before["time"])
+        after = server.ask("progress_of", runs=[run])
+    return (after["steps"][0] - before["steps"][0]) / (after["time"] - before["time"])
 
 
 @contextmanager
@@ -136,15 +122,12 @@ def _class(
 
 @contextmanager
 def _at_work(teacher: Teacher, students: Sequence[Student], moves: Moves, options: argparse.Namespace, until: float) -> Iterator[None]:
-    threads = [threading.Thread(target=student.attend, args=(until,)) for student in students]
-    threads.append(threading.Thread(target=_teach, args=(teacher, moves, options.move, until)))
-    for thread in threads:
-        thread.start()
-    try:
+    with ThreadPoolExecutor(len(students) + 1) as pool:
+        acts = [pool.submit(student.attend, until) for student in students]
+        acts.append(pool.submit(_teach, teacher, moves, options.move, until))
         yield
-    finally:
-        for thread in threads:
-            thread.join()
+    for act in acts:
+        act.result()
 
 
 def _teach(teacher: Teacher, moves: Moves, pause: float, until: float) -> None:
@@ -165,21 +148,8 @@ def _teach(teacher: Teacher, moves: Moves, pause: float, until: float) -> None:
 
 def _together(acts: Sequence[Callable[[], object]]) -> None:
     """All at the same moment, as when a teacher says "now". Raises what the first of them raised."""
-    failed: list[Exception] = []
-
-    def guarded(act: Callable[[], object]) -> None:
-        try:
-            act()
-        except Exception as error:
-            failed.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(act,)) for act in acts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failed:
-        raise failed[0]
+    with ThreadPoolExecutor(len(acts)) as pool:
+        list(pool.map(lambda act: act(), acts))
 
 
 def _wait(met: Callable[[], object], patience: float = 120.0) -> None:

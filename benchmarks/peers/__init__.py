@@ -15,10 +15,10 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.pace import cores
+from benchmarks.machine import cores
 from benchmarks.peers.common import Setting
 from benchmarks.peers.environment import PACKAGES, ROOT, default_folder, interpreter, last_words
-from benchmarks.suite import Missing, note, some_of
+from benchmarks.suite import Missing, note, some_of, tiny
 from benchmarks.tables import markdown, percent, seconds, show_summary, summary, whole
 from playground.config import PAD, Experiment, limits, preset
 from playground.data.batches import batches, split_batch
@@ -34,15 +34,8 @@ PEERS, OURS = tuple(NAMES), ("default", "fast", "paper")
 TARGET = 0.99
 WARM_STEPS = 40  # of ours, before the first that counts
 WARM = 1.0  # seconds of training that warm a peer's process up
-SMOKE = {
-    "peers": ["plain"],
-    "presets": ["default"],
-    "settings": ["equal"],
-    "limit": 0.5,
-    "warm": 0.0,
-    "our_seeds": 1,
-    "set": [("d_model", 16), ("d_ff", 32), ("train_size", 200), ("validation_size", 20), ("steps", 4), ("eval_every", 2)],
-}
+SMOKE = {"peers": ["plain"], "presets": ["default"], "settings": ["equal"], "limit": 0.5, "warm": 0.0, "our_seeds": 1}
+SMOKE |= {"set": tiny(steps=4, eval_every=2)}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,8 @@
 """The command line: a function for each command, its options above it. Every knob is an option; every mistake is a sentence on stderr.
 
-Read in this order: options (shared by several commands) · training (train, checkpoints) · decoding (translate, score) · reports (runs,
-history, lab, read) · sharing (export, push, space, freeze, store, serve). A command imports what it needs when it is called.
+Read in this order: options (shared by several commands) · training (train, checkpoints) · decoding (translate, score, align) · reports
+(runs, history, lab, read) · sharing (export, push, space, freeze, store) · serving (serve). A command imports what it needs when it is
+called.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from playground.cli import decoding, reports, sharing, training
+from playground.cli import decoding, reports, serving, sharing, training
 from playground.cli.options import Parser, explain_error
 from playground.config import Refusal
 
 COMMANDS = (
-    training.add_train, decoding.add_translate, decoding.add_score, reports.add_runs, reports.add_history, sharing.add_export,
+    training.add_train, decoding.add_translate, decoding.add_score, decoding.add_align, reports.add_runs, reports.add_history,
+    sharing.add_export,
     reports.add_read, reports.add_lab, training.add_checkpoints, sharing.add_push, sharing.add_space, sharing.add_freeze, sharing.add_store,
-    sharing.add_serve,
+    serving.add_serve,
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Commands that use a trained run: translate sentences or files, and score a file."""
+"""Commands that use a trained run: translate sentences or files, score a file, and align the words of pairs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def translate(options: argparse.Namespace) -> int:
         copy_unknown=options.copy_unknown, **{name: value for name, value in numbers.items() if value is not None},
     )  # fmt: skip
     files = (_read_sides([file], options)[0] for file in options.input)
-    lines = chain.from_iterable(files) if options.input else _read_typed() if sys.stdin.isatty() else _read_piped(options)
+    typed = (line.removesuffix("\n") for line in sys.stdin)
+    lines = chain.from_iterable(files) if options.input else typed if sys.stdin.isatty() else _read_piped(options)
     with _open_run(options.run) as opened:
         if options.text or options.json or method == "sample" or options.prefix:
             _translate_each(opened, options.text or lines, way, options)
@@ -88,7 +89,7 @@ def _translate_each(opened: Open, texts: Iterable[str], way: Any, options: argpa
         ]
         record = {"source": text, "step": translation.step, "outputs": outputs, "references": translation.references}
         print(json.dumps(record, ensure_ascii=False) if options.json else translation.candidates[0].text, flush=True)
-    _tell_unread(unread)
+    _tell_notes(unread)
 
 
 def _translate_batched(opened: Open, lines: Iterator[str], way: Any, options: argparse.Namespace) -> None:
@@ -104,17 +105,12 @@ def _translate_batched(opened: Open, lines: Iterator[str], way: Any, options: ar
             print(line.output)
             cut, copied, unread = cut + line.cut, copied + line.copied, unread | dict.fromkeys(line.unread)
         sys.stdout.flush()
-    _tell_unread(unread)
-    _tell_cut(cut)
-    _tell_copied(copied)
+    _tell_notes(unread, cut, copied)
 
 
 def add_score(commands: Commands) -> None:
     command = add_command(commands, "score", score, "translate a file with a trained run, and measure BLEU and chrF with sacrebleu")
-    command.add_argument("run", metavar="RUN", help=RUN)
-    command.add_argument("source", type=Path, metavar="SOURCE", help="a file of sentences, one per line, or of pairs")
-    command.add_argument("reference", nargs="?", type=Path, metavar="REFERENCE", help="a file of their translations, line by line")
-    command.add_argument("--encoding", default="", metavar="NAME", help=ENCODING)
+    _add_parallel(command)
     add_decoding(command)
     command.add_argument("--step", type=int, help=STEP)
     command.add_argument("--tokenize", choices=TOKENIZE, help="sacrebleu's, for BLEU; by default as the references are written")
@@ -126,12 +122,7 @@ def score(options: argparse.Namespace) -> int:
     from playground.cli.lines import score_lines, translate_lines
     from playground.features.translate.query import DecodingOptions, check_options
 
-    sources, references = _read_sides([file for file in (options.source, options.reference) if file], options)
-    if references is None:
-        raise Refusal("evaluation.no_references", name=str(options.source))
-    if len(sources) != len(references) or not sources:
-        two = str(options.reference or options.source)
-        raise Refusal("evaluation.unequal", one=str(options.source), lines=len(sources), two=two, others=len(references))
+    sources, references = _read_parallel(options)
     check_options(DecodingOptions(width=options.beam or 1, length_penalty=options.length_penalty))
     started = time.perf_counter()
     with _open_run(options.run) as opened:
@@ -156,10 +147,42 @@ def score(options: argparse.Namespace) -> int:
         "seconds": round(seconds, 3),
     }
     print(json.dumps(report) if options.json else _table(report))
-    _tell_unread(dict.fromkeys(token for line in lines for token in line.unread))
-    _tell_cut(report["cut"])
-    _tell_copied(report["copied"])
+    _tell_notes(dict.fromkeys(token for line in lines for token in line.unread), report["cut"], report["copied"])
     return 0
+
+
+def add_align(commands: Commands) -> None:
+    about = "align the words of given translations by cross-attention: a line for each pair, as 0-0 1-2 (Pharaoh's format)"
+    _add_parallel(add_command(commands, "align", align, about))
+
+
+def align(options: argparse.Namespace) -> int:
+    from playground.export.exported_run import export_run, find
+    from playground.pretrained import build_pretrained
+
+    model = build_pretrained(export_run(find(options.run)).model_files())
+    for source, target in zip(*_read_parallel(options), strict=True):
+        print(model.align(source, target) if source and target else "", flush=True)
+    return 0
+
+
+def _add_parallel(command: argparse.ArgumentParser) -> None:
+    """Adds a run and the files of sentences and of their translations."""
+    command.add_argument("run", metavar="RUN", help=RUN)
+    command.add_argument("source", type=Path, metavar="SOURCE", help="a file of sentences, one per line, or of pairs")
+    command.add_argument("reference", nargs="?", type=Path, metavar="REFERENCE", help="a file of their translations, line by line")
+    command.add_argument("--encoding", default="", metavar="NAME", help=ENCODING)
+
+
+def _read_parallel(options: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Reads sentences and their translations. Raises Refusal where there are none, or another number of them."""
+    sources, references = _read_sides([file for file in (options.source, options.reference) if file], options)
+    if references is None:
+        raise Refusal("evaluation.no_references", name=str(options.source))
+    if len(sources) != len(references) or not sources:
+        two = str(options.reference or options.source)
+        raise Refusal("evaluation.unequal", one=str(options.source), lines=len(sources), two=two, others=len(references))
+    return sources, references
 
 
 def _table(report: dict[str, Any]) -> str:
@@ -171,21 +194,16 @@ def _table(report: dict[str, Any]) -> str:
     return "\n".join(rows)
 
 
-def _tell_unread(tokens: Iterable[str]) -> None:
-    names = [*tokens]
+def _tell_notes(unread: Iterable[str], cut: int = 0, copied: int = 0) -> None:
+    """Prints the unknown tokens to stderr, and how many lines were cut and words copied."""
+    names = [*unread]
     if names:
         words = " ".join(names[:NAMED]) + (f" … ({len(names):,})" if len(names) > NAMED else "")
         print(say(ENGLISH, "page.unknown_words", words=words), file=sys.stderr)
-
-
-def _tell_cut(count: int) -> None:
-    if count:
-        print(Refusal("runs.lines_cut", count=count), file=sys.stderr)
-
-
-def _tell_copied(count: int) -> None:
-    if count:
-        print(say(ENGLISH, "decoding.copied_words", count=f"{count:,}"), file=sys.stderr)
+    if cut:
+        print(Refusal("runs.lines_cut", count=cut), file=sys.stderr)
+    if copied:
+        print(say(ENGLISH, "decoding.copied_words", count=f"{copied:,}"), file=sys.stderr)
 
 
 def _read_sides(files: list[Path], options: argparse.Namespace) -> tuple[list[str], list[str] | None]:
@@ -196,10 +214,6 @@ def _read(files: list[tuple[str, bytes]], options: argparse.Namespace) -> tuple[
     from playground.reading.uploads import read_sentences
 
     return read_sentences(files, options.encoding)
-
-
-def _read_typed() -> Iterator[str]:
-    return (line.removesuffix("\n") for line in sys.stdin)
 
 
 def _read_piped(options: argparse.Namespace) -> Iterator[str]:

@@ -22,10 +22,11 @@ def add_runs(commands: Commands) -> None:
 
 
 def runs(options: argparse.Namespace) -> int:
-    from playground.runs.disk.store import default_folder, read_kept, read_shipped
+    from playground.runs.disk.store import default_folder, open_kept_folders, read_shipped
     from playground.runs.registry import SHIPPED, Runs
 
-    _tell_table(Runs.table((*read_shipped(SHIPPED), *read_kept(options.folder or default_folder()))), options.csv)
+    saved_runs = (saved.run for saved in open_kept_folders(options.folder or default_folder()))
+    _tell_table(Runs.table((*read_shipped(SHIPPED), *saved_runs)), options.csv)
     return 0
 
 
@@ -40,7 +41,7 @@ def history(options: argparse.Namespace) -> int:
     from playground.export.exported_run import find
 
     run_history = find(options.run).history
-    _tell_table(run_history.validation_frame() if options.validations else run_history.frame(), options.csv)
+    _tell_table((run_history.validations if options.validations else run_history.steps).frame(), options.csv)
     return 0
 
 

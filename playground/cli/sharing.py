@@ -1,4 +1,4 @@
-"""Commands that take runs elsewhere: export one, freeze it, upload it to the Hub, back up a server's store; and serve the page."""
+"""Commands that take runs elsewhere: export one, freeze it, upload it to the Hub, back up a server's store."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def add_push(commands: Commands) -> None:
 
 
 def push(options: argparse.Namespace) -> int:
-    from playground.hub.remote import push as push_run
+    from playground.hub.uploads import push as push_run
 
     print(push_run(options.run, options.repo, options.private))
     return 0
@@ -64,13 +64,13 @@ def add_space(commands: Commands) -> None:
 
 
 def space(options: argparse.Namespace) -> int:
-    from playground.hub.space import plan, upload
+    from playground.hub.uploads import plan_space, upload_space
 
-    upload_plan = plan(options.repo, options.hardware)
+    upload_plan = plan_space(options.repo, options.hardware)
     if options.dry_run:
         print("\n".join(upload_plan.say()))
     else:
-        print(upload(upload_plan, options.private), upload_plan.hardware.note, sep="\n")
+        print(upload_space(upload_plan, options.private), upload_plan.hardware.note, sep="\n")
     return 0
 
 
@@ -154,17 +154,3 @@ def _check(folder: Path, as_json: bool) -> int:
     if not as_json:
         print(", ".join(f"{verdict}: {counts[verdict]}" for verdict in VERDICTS if counts[verdict]) or "Nothing is kept here.")
     return int(any(counts[verdict] for verdict in LOST))
-
-
-def add_serve(commands: Commands) -> None:
-    add_command(commands, "serve", serve, "start the page")
-
-
-def serve(options: argparse.Namespace) -> int:
-    import gc
-
-    gc.disable()  # as in app.py
-    from playground.ui.server import serve as serve_page
-
-    serve_page()
-    return 0

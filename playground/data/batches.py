@@ -14,7 +14,7 @@ import torch
 from torch.nn import functional
 
 from playground.config import BOS, EOS, PAD
-from playground.data.lazy_sequence import LazySequence
+from playground.data.corpus import LazySequence
 from playground.model.packing import Packing, pack_pairs, padded
 
 if TYPE_CHECKING:
@@ -100,7 +100,8 @@ def batches(items: Sequence[Item], size: int, unit: str, seed: int, start: int =
     if not items or size < 1:
         raise ValueError("batches need at least one item and a size of at least 1")
     order = _orders(len(items), seed, in_order=isinstance(items, LazySequence))
-    groups = _by_count(order, min(size, len(items))) if unit == "sentences" else _by_cells(items, order, size)
+    each = min(size, len(items))
+    groups = iter(lambda: list(islice(order, each)), []) if unit == "sentences" else _by_cells(items, order, size)
     return ([items[index] for index in group] for group in islice(groups, start, None))
 
 
@@ -165,11 +166,6 @@ def _orders(length: int, seed: int, in_order: bool) -> Iterator[int]:
     for epoch in count():
         generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
         yield from range(length) if in_order and epoch == 0 else torch.randperm(length, generator=generator).tolist()
-
-
-def _by_count(order: Iterator[int], size: int) -> Iterator[list[int]]:
-    while True:
-        yield list(islice(order, size))
 
 
 def _by_cells(items: Sequence[Item], order: Iterator[int], size: int) -> Iterator[list[int]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, overload
 
 from playground.config import UNK, DataConfig, Refusal
-from playground.data.lazy_sequence import LazySequence
 from playground.data.tokenizers import Tokenizer, train_tokenizer
 from playground.reading.pairs import Pairs
 from playground.tasks.toy_tasks import TASKS, Example, answers, draw_examples, references
@@ -200,3 +200,49 @@ def _collect(pairs: Iterable[Example]) -> dict[str, tuple[str, ...]]:
 def natural_unit(texts: Sequence[str]) -> str:
     """Returns "words" for sentences with spaces; "characters" where spaces are rare (Chinese, Japanese, single words)."""
     return "words" if sum(" " in text for text in texts) * 5 >= len(texts) else "characters"
+
+
+# --- a lazy sequence: a training reads about a third of its sentences, and the others need not be generated ---
+
+T = TypeVar("T")
+
+
+class LazySequence(Sequence[T]):
+    """The first `count` entries of an iterator (all of them when None), in its order. Thread-safe."""
+
+    def __init__(self, source: Iterator[T], count: int | None = None) -> None:
+        self._source, self._count = source, count
+        self._known: list[T] = []
+        self._lock = threading.RLock()
+
+    def __len__(self) -> int:
+        if self._count is None:
+            self._make(None)
+            self._count = len(self._known)
+        return self._count
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[T]: ...
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self)))]
+        if not -len(self) <= at < len(self):
+            raise IndexError(f"no entry {at} of {len(self)}")
+        place = at % len(self)
+        if place >= len(self._known):
+            self._make(place + 1)
+        return self._known[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)
+
+    __hash__ = None
+
+    def _make(self, count: int | None) -> None:
+        """Generates entries up to `count`. Raises ValueError when the source has too few."""
+        with self._lock:
+            self._known += islice(self._source, None if count is None else max(count - len(self._known), 0))
+            if count is not None and len(self._known) < count:
+                raise ValueError(f"{self._count} were promised, {len(self._known)} came")

@@ -36,11 +36,11 @@ def find_unknown(tokenizer: Tokenizer, text: str) -> Unknown | None:
     if not tokens:
         return None
     known = _known(tokenizer)
-    words = tokenizer.kind == "words"
-    if not words:
-        return Unknown(tokens, _runs(known), len(known), normalise(_spell_known(_cut(tokenizer, normalise(text)), known)), {})
-    readable = normalise(" ".join(map(_nearest_word(known), normalise(text).split())))
-    return Unknown(tokens, (), len(known), readable, {word: _similar(word, known) for word in tokens})
+    if tokenizer.kind == "words":
+        return _unknown_words(tokens, known, text)
+    characters = _cut(tokenizer, normalise(text))  # in lower case where only that is known, without unknown ones
+    spelt = (next((form for form in (character, character.lower()) if form in known), "") for character in characters)
+    return Unknown(tokens, _runs(known), len(known), normalise("".join(spelt)), {})
 
 
 def unknown_tokens(tokenizer: Tokenizer, text: str) -> tuple[str, ...]:
@@ -68,34 +68,21 @@ def _cut(tokenizer: Tokenizer, text: str) -> Sequence[str]:
     return tokenizer.cut(text) if isinstance(tokenizer, CharacterTokenizer) else text
 
 
-def _similar(word: str, known: frozenset[str]) -> tuple[str, ...]:
-    """Returns the known words of the most similar spelling, first a match that differs in case only."""
-    folded = _fold_case(known)
-    return tuple(folded[match] for match in get_close_matches(word.casefold(), sorted(folded)[:MAX_COMPARED], MAX_OFFERED, SIMILAR))
-
-
-def _fold_case(known: frozenset[str]) -> dict[str, str]:
-    """Maps the known words' case-folded forms to them."""
-    return {word.casefold(): word for word in sorted(known)}
-
-
-def _spell_known(characters: Iterable[str], known: frozenset[str]) -> str:
-    """Joins these characters, in lower case where only that is known, without unknown ones."""
-    return "".join(next((form for form in (character, character.lower()) if form in known), "") for character in characters)
-
-
-def _nearest_word(known: frozenset[str]):
-    """Returns a function from a word to itself, to its match in other case, to the most similar known word, or to ""."""
-    folded = _fold_case(known)
+def _unknown_words(tokens: tuple[str, ...], known: frozenset[str], text: str) -> Unknown:
+    """Finds for each unknown word the known ones of the most similar spelling, first a match that differs in case only."""
+    folded = {word.casefold(): word for word in sorted(known)}
     compared = sorted(folded)[:MAX_COMPARED]
 
     def nearest(word: str) -> str:
+        """Returns the word itself, its match in other case, the most similar known word, or ""."""
         if word in known:
             return word
         close = [word.casefold()] if word.casefold() in folded else get_close_matches(word.casefold(), compared, 1, ALIKE)
         return folded[close[0]] if close else ""
 
-    return nearest
+    similar = {word: get_close_matches(word.casefold(), compared, MAX_OFFERED, SIMILAR) for word in tokens}
+    offered = {word: tuple(folded[match] for match in matches) for word, matches in similar.items()}
+    return Unknown(tokens, (), len(known), normalise(" ".join(map(nearest, normalise(text).split()))), offered)
 
 
 def _runs(characters: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -10,8 +10,7 @@ from itertools import chain
 import numpy as np
 
 from playground.config import UNK
-from playground.data.corpus import SAMPLE, SPLITS, Corpus, Item
-from playground.data.lazy_sequence import LazySequence
+from playground.data.corpus import SAMPLE, SPLITS, Corpus, Item, LazySequence
 from playground.data.tokenizers import Tokenizer
 
 FREQUENT = 12  # tokens that are listed

@@ -6,13 +6,17 @@ The thresholds were measured on captions (29,000 pairs in German and English), i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from playground.config import SLACK, SPECIAL_TOKENS, Experiment, check, default, limits
-from playground.data.facts import Facts, Lengths
-from playground.data.tokenizers import LARGEST
+from playground.config import SLACK, SPECIAL_TOKENS, DataConfig, Experiment, check, default, limits
+from playground.data.corpus import natural_unit, split_sources
+from playground.data.tokenizers import LARGEST, Tokenizer, train_tokenizer
+from playground.reading.filtering import Pair
+from playground.reading.formats.languages import find_line_script
 from playground.reading.pairs import Pairs
 from playground.words import say
 from playground.words.amounts import percentage
@@ -73,7 +77,9 @@ def suggest(pairs: Pairs, chosen: Mapping[str, Any] | None = None) -> Suggestion
     suggestion.add(_choose_size(count))
     batch = knobs["batch_size"] / (lengths.mean if experiment.training.batch_unit == "tokens" else 1)  # in pairs
     suggestion.add(_choose_steps(count / batch))
-    suggestion.add(_choose_rate(knobs["steps"]))
+    few = knobs["steps"] <= 3 * SHORT[0]
+    rate = SHORT[1] if few else LONG
+    suggestion.add(Choice("rate_short" if few else "rate_long", {"learning_rate": rate}, {"rate": rate}))
     suggestion.add(_choose_dropout(knobs["steps"] * batch / count / (SLACK if experiment.training.minutes else 1)))
     return suggestion
 
@@ -133,12 +139,6 @@ def _choose_steps(each: float) -> Choice:
     return Choice("steps", {"steps": steps}, {"steps": f"{steps:,}", "passes": _whole_or_short(steps / each)})
 
 
-def _choose_rate(steps: int) -> Choice:
-    few = steps <= 3 * SHORT[0]
-    rate = SHORT[1] if few else LONG
-    return Choice("rate_short" if few else "rate_long", {"learning_rate": rate}, {"rate": rate})
-
-
 def _choose_dropout(passes: float) -> Choice:
     many = passes > MANY_PASSES
     slots = {"passes": _whole_or_short(passes), "many": MANY_PASSES}
@@ -148,3 +148,96 @@ def _choose_dropout(passes: float) -> Choice:
 def _whole_or_short(number: float) -> str:
     """Formats a count of epochs without powers of ten: 0.43, 7.5, 230, 1,200."""
     return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
+
+
+# --- properties of own pairs before tokenization ---
+
+SAMPLE = 2000  # pairs that determine the script, and on which a tokenizer is trained to estimate lengths in tokens
+LONGEST = 50  # the longest pairs in tokens are searched among this fraction (1 / LONGEST) of all: the longest in characters
+UNSPACED = frozenset({"CJK", "JAPANESE", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"})  # scripts without spaces between words
+
+
+@dataclass(frozen=True)
+class Side:
+    """Properties of all sources, or of all targets."""
+
+    unit: str  # "words" or "characters": their natural unit
+    script: str  # of most of them, as Unicode names it; "" without letters
+    unknown: float  # fraction of the units of the held-out sentences that no other sentence has
+    different: int  # distinct units of the other sentences
+
+    @property
+    def single(self) -> bool:
+        """Whether most are a single word."""
+        return self.unit == "characters" and self.script not in UNSPACED
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Lengths of pairs in tokens: the mean sum of both sides, and the longer side of each of the `longest` pairs, in descending order."""
+
+    mean: float
+    longest: tuple[int, ...]
+
+    def over(self, tokens: int) -> int:
+        """Counts pairs with a longer side."""
+        return sum(length > tokens for length in self.longest)
+
+
+class Facts:
+    """Properties of pairs as `data` splits them, computed lazily. Raises Refusal for pairs that can't be split."""
+
+    def __init__(self, pairs: Pairs, data: DataConfig) -> None:
+        held = split_sources(pairs, data)
+        self.pairs = pairs.pairs
+        self.learnt = [pair for pair in self.pairs if pair.src not in held]
+        self.held = [pair for pair in self.pairs if pair.src in held]
+
+    @cached_property
+    def sides(self) -> tuple[Side, Side]:
+        """Sources and targets."""
+        src, tgt = (_side([pair[side] for pair in self.learnt], [pair[side] for pair in self.held]) for side in (0, 1))
+        return src, tgt
+
+    @cached_property
+    def ambiguous(self) -> float:
+        """The fraction of the sources with several targets."""
+        answers = Counter(src for src, _ in {(pair.src, pair.tgt) for pair in self.pairs})
+        return sum(count > 1 for count in answers.values()) / len(answers)
+
+    @cached_property
+    def characters(self) -> tuple[int, int, int]:
+        """The numbers of distinct characters in the sources, in the targets, and in both together."""
+        src, tgt = (set().union(*(pair[side] for pair in self.pairs)) for side in (0, 1))
+        return len(src), len(tgt), len(src | tgt)
+
+    def lengths(self, kind: str, vocab_size: int, joint: bool) -> Lengths:
+        """Returns lengths after tokenization by a tokenizer trained on a sample, so rather overestimated."""
+        some = self.pairs[:: -(-len(self.pairs) // SAMPLE)]
+        kinds = [side.unit if kind == "auto" else kind for side in self.sides]
+        texts = [[pair[side] for pair in some] for side in (0, 1)]
+        texts = [texts[0] + texts[1]] * 2 if joint else texts
+        tokenizers = [train_tokenizer(kind, side, vocab_size) for kind, side in zip(kinds, texts, strict=True)]
+        whole = [sum(_tokens(tokenizers, pair)) for pair in some]
+        count = max(len(self.pairs) // LONGEST, LONGEST)
+        long = sorted(self.pairs, key=lambda pair: max(len(pair.src), len(pair.tgt)), reverse=True)[:count]
+        return Lengths(sum(whole) / len(whole), tuple(sorted((max(_tokens(tokenizers, pair)) for pair in long), reverse=True)))
+
+
+def _tokens(tokenizers: Sequence[Tokenizer], pair: Pair) -> list[int]:
+    return [len(tokenizer.encode(text)) for tokenizer, text in zip(tokenizers, pair, strict=False)]
+
+
+def _side(learnt: Sequence[str], held: Sequence[str]) -> Side:
+    unit = natural_unit(learnt)
+    known = set(_units(learnt, unit))
+    unknown = units = 0
+    for sentence in held:
+        own = _units([sentence], unit)
+        unknown, units = unknown + sum(symbol not in known for symbol in own), units + len(own)
+    scripts = Counter(find_line_script(sentence)[0] for sentence in learnt[:: -(-len(learnt) // SAMPLE)])
+    return Side(unit, scripts.most_common(1)[0][0], unknown / units, len(known))
+
+
+def _units(sentences: Iterable[str], unit: str) -> Sequence[str]:
+    return " ".join(sentences).split() if unit == "words" else "".join(sentences)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from playground.config import SLACK, UNK, Experiment, limits
 from playground.data.corpus import Corpus
-from playground.data.facts import find_seam
 from playground.data.statistics import Statistics
 from playground.data.suggestion import Suggestion
+from playground.reading.formats.languages import detect_language
 from playground.reading.pairs import Pairs
 from playground.words.amounts import percentage, short
 
@@ -18,6 +18,7 @@ SPOILT = 0.05  # fraction of the evaluated targets with a token outside the voca
 AMBIGUOUS = 0.5  # fraction of the sources with several targets, from which a column seems to be missing
 PASSES = 2  # epochs below which the settings train too little
 MAX_COLUMNS = 4  # that are offered
+PARTS, PART = 10, 20  # parts whose language is identified, and pairs that each must have
 
 
 class Mend(NamedTuple):
@@ -100,3 +101,20 @@ def _few_passes(experiment: Experiment, statistics: Statistics, suggest: Callabl
     if minutes := experiment.training.minutes:  # a time limit for `now` steps: more steps need more minutes
         knobs["minutes"] = min(math.ceil(SLACK * minutes * steps / now), limits("minutes").high)
     yield Spoiler("few_passes", slots, (Mend("few_passes", {"steps": f"{steps:,}"}, knobs),))
+
+
+def find_seam(pairs: Pairs) -> int | None:
+    """Returns the approximate line where the languages change or swap sides, as in concatenated corpora. None if all parts are alike, or
+    too short to identify."""
+    size = len(pairs.pairs) // PARTS
+    if size < PART:
+        return None
+    starts = range(0, size * PARTS, size)
+    before: list[str] = ["", ""]
+    for start in starts:
+        part = pairs.pairs[start : start + size][:: max(1, size // PART)]
+        languages = [detect_language([pair[side] for pair in part]) for side in (0, 1)]
+        if any(old and new and old != new for old, new in zip(before, languages, strict=True)):
+            return pairs.pairs[start].line
+        before = [new or old for old, new in zip(before, languages, strict=True)]
+    return None

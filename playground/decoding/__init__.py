@@ -1,8 +1,8 @@
 """Decoding: from probabilities to sentences, one token after the other. Read in this order:
 
-model_decoder (next-token log probabilities from a model, and the trace of one sentence) · beam (search, and its tree of candidates) ·
-sampling (greedy and random, and the best of each of many sentences) · search_errors (search error or model error) · fast_decoder (the same
-sums in fewer calls) · single_decoder (one sentence in numpy). The multiplications are counted in model/costs.py.
+model_decoder (next-token log probabilities from a model, and the trace of one sentence) · sampling (greedy and random) · beam (search, its
+tree of candidates, the best of each of many sentences, search error or model error) · fast_decoder (the same sums in fewer calls) ·
+single_decoder (one sentence in numpy). The multiplications are counted in model/costs.py.
 
 Sources and targets are lists of token ids without BOS; a source comes without its EOS, which is added here. `max_length` counts the tokens
 that are written, EOS included. A `prefix` is forced, whatever its probability, and ends the sentence where it holds EOS. `cache` False
@@ -10,10 +10,9 @@ computes everything anew for each token; `fast` False uses the model's own code 
 is appended to `record`. The model must be in eval mode.
 """
 
-from playground.decoding.beam import Node, Search, beam, search, searches
+from playground.decoding.beam import Node, Search, Verdict, beam, best, classify, search, searches
 from playground.decoding.model_decoder import Hypothesis, Trace, trace
-from playground.decoding.sampling import best, greedy, sample, top_k_top_p_filter
-from playground.decoding.search_errors import Verdict, classify
+from playground.decoding.sampling import greedy, sample, top_k_top_p_filter
 from playground.model.costs import Pass, multiplications, positions, without_cache
 
 __all__ = [

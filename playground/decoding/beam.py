@@ -1,14 +1,16 @@
-"""Beam search: several hypotheses in parallel, with a record of every candidate."""
+"""Beam search: several hypotheses in parallel, with a record of every candidate; the best output of many sentences; and why a search missed
+the right answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
 
 from playground.config import BOS, EOS, MAX_POSITIONS
 from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix, score
+from playground.decoding.sampling import greedy
 from playground.model.costs import Pass
 from playground.model.transformer import Transformer
 
@@ -166,3 +168,105 @@ def extend(nodes: Sequence[Node], parent: int, token: int, logprob: float, lengt
 def _hypothesis(nodes: Sequence[Node], at: int) -> Hypothesis:
     places = path(nodes, at)
     return Hypothesis(tuple(nodes[place].token for place in places), tuple(nodes[place].logprob for place in places), nodes[at].score)
+
+
+# --- many sentences ---
+
+TOKENS = 2048  # source tokens per batch: more are no faster, and their caches take memory
+
+
+def best(
+    model: Transformer, sources: Sequence[Sequence[int]], max_lengths: Sequence[int], width: int = 1, length_penalty: float = 0.0
+) -> list[tuple[int, ...]]:  # fmt: skip
+    """Returns the greedy output for each source, or the best of a beam of this width; in the order of the sources, each with its own
+    length limit. The same tokens as for one source after the other."""
+    outputs: dict[int, tuple[int, ...]] = {}
+    for places in _batch_by_length(sources, TOKENS // width):
+        texts, limits = [sources[at] for at in places], [max_lengths[at] for at in places]
+        if width == 1:
+            written = (hypothesis.ids for hypothesis in greedy(model, texts, max(limits)))
+        else:
+            written = (search.hypotheses[0].ids for search in searches(model, texts, width, length_penalty, limits))
+        outputs |= {at: ids[:limit] for at, ids, limit in zip(places, written, limits, strict=True)}
+    return [outputs[at] for at in range(len(sources))]
+
+
+def _batch_by_length(sources: Sequence[Sequence[int]], tokens: int) -> Iterator[list[int]]:
+    """Yields the indices of all sources in batches of neighbours in length, each of one source or of at most `tokens` tokens with
+    padding."""
+    batch: list[int] = []
+    for at in sorted(range(len(sources)), key=lambda place: len(sources[place])):
+        if batch and (len(batch) + 1) * (len(sources[at]) + 1) > tokens:
+            yield batch
+            batch = []
+        batch.append(at)
+    if batch:
+        yield batch
+
+
+# --- search error or model error? When a search misses the right answer, it lost it, or the model prefers another ---
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The fate of the reference in a search.
+
+    `kind`  "found": it is the best hypothesis. "search": it isn't, though it scores higher than the best: a search error. "model": the
+    model itself scores the best hypothesis higher, a model error
+    `reference`  the right answer in question (the best hypothesis, else the highest-scoring one), scored by the model
+    `path`  the nodes of the reference, BOS left out. If its next token was never a candidate, the last is an additional node:
+    `nodes`  those of the search, and that one
+    """
+
+    kind: str
+    reference: Hypothesis
+    path: tuple[int, ...]
+    nodes: tuple[Node, ...]
+
+    @property
+    def pruned(self) -> int | None:
+        """The step, counted from 1, at which the reference fell out of the beam; None if it stayed to the end."""
+        return self.nodes[self.path[-1]].pruned
+
+    @property
+    def bar(self) -> float | None:
+        """The lowest score that remained in the beam at that step."""
+        step = self.pruned
+        remaining = [node.score for node in self.nodes if node.is_in_beam(step)] if step else []
+        return min(remaining, default=None)
+
+
+def classify(model: Transformer, source: Sequence[int], search: Search, references: Sequence[Sequence[int]]) -> Verdict | None:
+    """Classifies a search. `references` are the right answers, each with its EOS; None when none of them begins with the prefix of the
+    search."""
+    prefix, best = search.prefix, search.hypotheses[0]
+    possible = [tuple(ids) for ids in references if len(ids) <= MAX_POSITIONS and tuple(ids[: len(prefix)]) == prefix]
+    if not possible:
+        return None
+    if best.ids in possible:
+        return Verdict("found", best, *_follow(search, best))
+    scored = [_score_reference(model, source, ids, search.length_penalty) for ids in possible]
+    reference = max(scored, key=lambda hypothesis: hypothesis.score)
+    return Verdict("search" if reference.score > best.score else "model", reference, *_follow(search, reference))
+
+
+def _score_reference(model: Transformer, source: Sequence[int], ids: tuple[int, ...], length_penalty: float) -> Hypothesis:
+    (forced,) = greedy(model, [source], len(ids), prefix=ids)
+    return Hypothesis(ids, forced.logprobs, score(sum(forced.logprobs), len(ids), length_penalty))
+
+
+def _follow(search: Search, reference: Hypothesis) -> tuple[tuple[int, ...], tuple[Node, ...]]:
+    """Returns the nodes of the reference as far as the search followed it, and all nodes."""
+    children = {(node.parent, node.token): at for at, node in enumerate(search.nodes)}
+    parents = {node.parent for node in search.nodes}  # nodes whose next tokens were candidates
+    nodes, at, followed = search.nodes, 0, []
+    for token, logprob in zip(reference.ids, reference.logprobs, strict=True):
+        if at not in parents:  # it was pruned, or has the maximum length
+            break
+        if (at, token) in children:
+            at = children[at, token]
+        else:
+            lost = extend(nodes, at, token, logprob, search.length_penalty)
+            nodes, at = (*nodes, replace(lost, pruned=lost.length)), len(nodes)
+        followed.append(at)
+    return tuple(followed), nodes

@@ -1,15 +1,14 @@
-"""Greedy decoding and sampling: one token after the other, the likeliest or a random one; and the best output of many sentences."""
+"""Greedy decoding and sampling: one token after the other, the likeliest or a random one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from playground.config import BOS, EOS
-from playground.decoding.beam import searches
 from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix
 from playground.decoding.single_decoder import SingleDecoder
 from playground.model.costs import Pass
@@ -57,7 +56,7 @@ def sample(
     return _write(DecodingState(model, [source], prefix, cache, record, fast), prefix, most, draw)[0]
 
 
-def top_k_top_p_filter(probabilities: Tensor, top_k: int = 0, top_p: float = 1.0) -> Tensor:
+def top_k_top_p_filter(probabilities: Tensor, top_k: int, top_p: float) -> Tensor:
     """Returns a mask of the tokens that may be sampled, (B, V) -> (B, V): of the `top_k` likeliest (0: of all) the fewest whose share among
     these reaches `top_p` (nucleus sampling, Holtzman et al. 2020). The likeliest always passes; ties rank by token id."""
     ranked, order = probabilities.sort(dim=-1, descending=True, stable=True)
@@ -105,37 +104,3 @@ def _write(
         for (_, own), value in zip(grew, values.tolist(), strict=True):
             own.append(value)
     return [Hypothesis(tuple(ids), tuple(own), sum(own)) for ids, own in sentences]
-
-
-# --- many sentences ---
-
-TOKENS = 2048  # source tokens per batch: more are no faster, and their caches take memory
-
-
-def best(
-    model: Transformer, sources: Sequence[Sequence[int]], max_lengths: Sequence[int], width: int = 1, length_penalty: float = 0.0
-) -> list[tuple[int, ...]]:  # fmt: skip
-    """Returns the greedy output for each source, or the best of a beam of this width; in the order of the sources, each with its own
-    length limit. The same tokens as for one source after the other."""
-    outputs: dict[int, tuple[int, ...]] = {}
-    for places in _batch_by_length(sources, TOKENS // width):
-        texts, limits = [sources[at] for at in places], [max_lengths[at] for at in places]
-        if width == 1:
-            written = (hypothesis.ids for hypothesis in greedy(model, texts, max(limits)))
-        else:
-            written = (search.hypotheses[0].ids for search in searches(model, texts, width, length_penalty, limits))
-        outputs |= {at: ids[:limit] for at, ids, limit in zip(places, written, limits, strict=True)}
-    return [outputs[at] for at in range(len(sources))]
-
-
-def _batch_by_length(sources: Sequence[Sequence[int]], tokens: int) -> Iterator[list[int]]:
-    """Yields the indices of all sources in batches of neighbours in length, each of one source or of at most `tokens` tokens with
-    padding."""
-    batch: list[int] = []
-    for at in sorted(range(len(sources)), key=lambda place: len(sources[place])):
-        if batch and (len(batch) + 1) * (len(sources[at]) + 1) > tokens:
-            yield batch
-            batch = []
-        batch.append(at)
-    if batch:
-        yield batch

@@ -1,6 +1,6 @@
 """Export of a run: one zip with its model and everything needed to use it without the playground. Read in this order:
 
-one_file (joins several of our modules into one that imports none of ours) · model_file (model.py of a run) · use (use.py, which loads,
-translates and draws) · exported_run (one state of a run) · again (the cells of the notebook) · notebook · card (README.md) · contents (the
+sources (joins several of our modules into one that imports none of ours: model.py and use.py) · use (use.py, which loads, translates and
+draws) · exported_run (one state of a run) · again (the cells of the notebook) · documents (README.md and the notebook) · contents (the
 files of a run, as a zip or a folder).
 """

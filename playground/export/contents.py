@@ -15,11 +15,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from playground.config import Refusal
-from playground.export.card import card
+from playground.export.documents import card, notebook
 from playground.export.exported_run import ExportedRun, export_run
-from playground.export.model_file import model_file
-from playground.export.notebook import notebook
-from playground.export.one_file import Piece, join
+from playground.export.sources import model_file, use_file
 from playground.features.evaluation import query as evaluation
 from playground.features.evaluation.query import Scores
 from playground.features.shared.queries.reader import Reader
@@ -28,19 +26,12 @@ from playground.runs.corpora import Corpora
 from playground.runs.run import Run
 from playground.words import ENGLISH
 
-USE = Piece("playground.export.use")
-IN_MODEL = ("playground.config", "playground.model.transformer", "playground.variants")  # imported from model.py
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 GetScores = Callable[[], tuple[str, Scores] | None]
 SECONDS = 20.0  # timeout; the card shows the scores known by then
 THEN = (1980, 1, 1, 0, 0, 0)  # the earliest date of the zip format
 CHUNK = 1 << 20
 LEVEL = 6
-
-
-def use_file() -> str:
-    """Returns the source of use.py."""
-    return join(USE.docstring(), [Piece("playground.reading.text"), USE], dict.fromkeys(IN_MODEL, "model"))
 
 
 def files(

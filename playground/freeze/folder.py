@@ -1,12 +1,15 @@
 """Writes all files of a frozen page: the page itself, its scripts and Plotly, and the answers.
 
-Answers are packed into one file with
-their common parts stored once: a figure's colours, a head's weights, the source of a function."""
+Answers are packed into one file with their common parts stored once: a figure's colours, a head's weights, the source of a function.
+"""
 
 from __future__ import annotations
 
+import base64
 import gzip
 import itertools
+import posixpath
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,12 +23,11 @@ from playground.features.shared.queries.activations import activations
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import View, examples
 from playground.freeze.plan import Grid, Places, axis, choose_steps, find_unset_fields, plan, size
-from playground.freeze.scripts import MODULES, answers, modules
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui.assets import PLOTLY, asset_version, list_assets, read_raw_asset
+from playground.ui.assets import CORE, PLOTLY, asset_version, list_assets, list_modules, read_raw_asset
 from playground.ui.boot import collect_boot_data, describe_run
-from playground.ui.shell import page, theme_css
+from playground.ui.page import build_frozen_page, theme_css
 from playground.words import LANGUAGES
 
 LEAST = 96  # bytes of JSON from which a reference pays
@@ -93,7 +95,7 @@ def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live:
     everything, done, panels = sum(size(grid) for grids in planned.values() for grid in grids), 0, {}
     assets = f"asset/{asset_version()}"
     _write_assets(folder / assets)
-    _write(folder / "index.html", page(f"./{assets}", MODULES, live).encode())
+    _write(folder / "index.html", build_frozen_page(f"./{assets}", MODULES, live).encode())
     yield 0, everything, "index.html"
     for name, grids in planned.items():
         panels[name] = []
@@ -185,10 +187,31 @@ def _write_assets(folder: Path) -> None:
 
 
 def _write_answers(folder: Path, name: str, packed: bytes) -> str:
-    _write(folder / f"{name}.js", answers(name, packed))
+    """Writes the script that registers packed answers under a name."""
+    script = b"(globalThis.playgroundAnswers ??= {})[%b] = \"%b\";\n" % (orjson.dumps(name), base64.b64encode(packed))
+    _write(folder / f"{name}.js", script)
     return f"{name}.js"
 
 
 def _write(file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content)
+
+
+# --- scripts: classic ones, as a browser that opens the page from the disk may load nothing else ---
+
+MODULES, FIRST, SERVER, FROZEN_SERVER = (f"{CORE}{name}.js" for name in ("frozen_modules", "frozen", "server", "frozen_server"))
+IMPORT = re.compile(r'\b(from|import) "(\.[^"]*)"')
+
+
+def modules() -> bytes:
+    """Returns the script with all modules of the page; the frozen server replaces the real one."""
+    texts = {name: _module(FROZEN_SERVER if name == SERVER else name) for name in (FIRST, *list_modules())}
+    return b"globalThis.playgroundModules = %b;\n%b" % (orjson.dumps(texts), read_raw_asset(MODULES))
+
+
+def _module(name: str) -> str:
+    folder = posixpath.dirname(name)
+    text = IMPORT.sub(lambda match: f'{match[1]} "page/{posixpath.normpath(f"{folder}/{match[2]}")}"', read_raw_asset(name).decode())
+    return text.replace("import.meta.url", "globalThis.playgroundAssets")
+

@@ -1,5 +1,4 @@
 """The Hugging Face Hub. Read in this order:
 
-model (a trained model for `from_pretrained`) · remote (uploads to the Hub, such as a run, and their errors) · space (uploads this app as a
-Space)
+model (a trained model for `from_pretrained`) · uploads (a run, or this app as a Space, to the Hub; and their errors)
 """

@@ -71,7 +71,8 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
         data = files.read_bytes(fetch(WEIGHTS), MAX_TENSOR_BYTES, WEIGHTS)
         longest_target = rest.pop("longest_target", 0)
         config = experiment_of(rest).model
-        _check_vocabularies(src_vocab, tgt_vocab)
+        if any(type(size) is not int or not 0 < size <= MAX_VOCABULARY for size in (src_vocab, tgt_vocab)):
+            raise Refusal("runs.not_a_run", what="config.json")
         parameters = read_parameters(data, config, src_vocab, tgt_vocab, WEIGHTS)
         model = cls(src_vocab=src_vocab, tgt_vocab=tgt_vocab, longest_target=longest_target, **rest)
         with torch.no_grad():
@@ -86,12 +87,6 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
 def experiment_of(knobs: dict[str, Any]) -> Experiment:
     """Builds the experiment of a flat mapping. Raises Refusal."""
     return Experiment().with_(**{current_name(name): value for name, value in knobs.items()})
-
-
-def _check_vocabularies(*sizes: int) -> None:
-    """Raises Refusal("runs.not_a_run") for an impossible vocabulary size."""
-    if any(type(size) is not int or not 0 < size <= MAX_VOCABULARY for size in sizes):
-        raise Refusal("runs.not_a_run", what="config.json")
 
 
 def _file(model_id: str, name: str, **download_options: Any) -> Path:

@@ -147,14 +147,23 @@ class Sheet:
         """Returns the "left" or the "part" column of the table, as printed."""
         return [float(term.part if side == "part" else term.left_value) for term in self.terms if side == "part" or term.left_value]
 
+    def product(self, left: Operand, right: Operand) -> float:
+        """Adds a line of the table; returns the exact product of the printed numbers."""
+        a, b = self.write(left.value), self.write(right.value)
+        self.terms.append(Term(left.label, a, right.label, b, self.write(float(a) * float(b))))
+        return float(a) * float(b)
+
+    def addend(self, operand: Operand) -> None:
+        """Adds a line of the table that is a number alone."""
+        text = self.write(operand.value)
+        self.terms.append(Term(operand.label, text, None, "", text))
+
     def multiply(self, lefts: Sequence[Operand], rights: Sequence[Operand]) -> str:
         """Writes a table of products, and their sum."""
         self.operation = "product"
         exact = 0.0
         for left, right in zip(lefts, rights, strict=True):
-            a, b = self.write(left.value), self.write(right.value)
-            self.terms.append(Term(left.label, a, right.label, b, self.write(float(a) * float(b))))
-            exact += float(a) * float(b)
+            exact += self.product(left, right)
         self.drift = abs(exact - sum(self.column("part")))
         return self.total("sum")
 

@@ -70,18 +70,13 @@ def terms(site: Site, index: tuple[int, ...]) -> Terms:
         if symbol == "x":
             left = inputs[..., dims[0]].astype(np.float64)
         elif symbol:
-            left = _normalise(inputs, site.eps)[..., dims[0]]
+            x = inputs.astype(np.float64)  # without the norm's gain
+            left = ((x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + site.eps))[..., dims[0]]
         else:
             left = np.ones_like(right) if site.role == "bias" else (inputs == index[0]).astype(np.float64)
         rows, places = np.nonzero(left * right)
         columns.append((rows * len(site.flows) + part, places, left[rows, places], right[rows, places]))
     return Terms(site.module, symbol, dims, *(np.concatenate(column) for column in zip(*columns, strict=True)))
-
-
-def _normalise(x: np.ndarray, eps: float) -> np.ndarray:
-    """Normalises x (B, L, D), without the norm's gain."""
-    x = x.astype(np.float64)
-    return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps)
 
 
 def explain_gradient(sites: Sequence[Site], name: str, index: tuple[int, ...], value: float) -> Derivation:
@@ -100,9 +95,9 @@ def explain_gradient(sites: Sequence[Site], name: str, index: tuple[int, ...], v
             delta, x = float(group.right[n]), float(group.left[n])
             if group.symbol:
                 first = Operand(Label(group.symbol, (*where, group.dims[0]), stage=group.module), x)
-                _append(sheet, first, Operand(Label("delta", (group.dims[1],), stage=group.module), delta))
+                sheet.product(first, Operand(Label("delta", (group.dims[1],), stage=group.module), delta))
             else:
-                _append(sheet, Operand(Label("delta", (*where, group.dims[1]), stage=group.module), delta), None)
+                sheet.addend(Operand(Label("delta", (*where, group.dims[1]), stage=group.module), delta))
         if len(several) > len(listed):
             sheet.terms.append(Term(Label("rest"), "", None, "", sheet.write(rest)))
         if not several:
@@ -110,12 +105,6 @@ def explain_gradient(sites: Sequence[Site], name: str, index: tuple[int, ...], v
         return sheet.total("sum_tokens" if sheet.operation == "gradient" else "sum_deltas")
 
     return derive(name, index, value, work, float(sizes.sum()), FEW_DIGITS)
-
-
-def _append(sheet: Sheet, left: Operand, right: Operand | None) -> None:
-    a, b = sheet.write(left.value), sheet.write(right.value) if right else ""
-    part = sheet.write(float(a) * float(b)) if right else a
-    sheet.terms.append(Term(left.label, a, right.label if right else None, b, part))
 
 
 def explain_loss(logits: np.ndarray, target: int, smoothing: float, value: float) -> Derivation:
@@ -126,7 +115,8 @@ def explain_loss(logits: np.ndarray, target: int, smoothing: float, value: float
         loss = sheet.step("surprise", f"-ln({p})", -float(np.log(float(p))))
         if not smoothing:
             return loss
-        mean = sheet.lead(Operand(Label("mean_loss"), float(-_log_softmax(logits).mean())))
+        centred = logits.astype(np.float64) - logits.max()
+        mean = sheet.lead(Operand(Label("mean_loss"), float(-(centred - np.log(np.exp(centred).sum())).mean())))
         text = f"(1 - {smoothing:g}) × {loss} + {smoothing:g} × {mean}"
         return sheet.step("smoothed", text, (1 - smoothing) * float(loss) + smoothing * float(mean))
 
@@ -141,7 +131,7 @@ def explain_mean(losses: np.ndarray, places: Sequence[tuple[int, int]], value: f
     def work(sheet: Sheet) -> str:
         sheet.operation = "loss"
         for n in listed:
-            _append(sheet, Operand(Label("token_loss", places[n]), float(losses[n])), None)
+            sheet.addend(Operand(Label("token_loss", places[n]), float(losses[n])))
         if omitted:
             sheet.terms.append(Term(Label("rest"), "", None, "", sheet.write(float(losses[omitted].sum()))))
         total = sheet.total("sum_losses")
@@ -175,11 +165,6 @@ def _softmax(sheet: Sheet, logits: np.ndarray, own: int) -> str:
     rest = float(np.exp(logits[omitted] - logits.max()).sum())
     operands = [Operand(Label("logit_of", (at,)), float(logits[at])) for at in listed]
     return sheet.softmax(operands, listed.index(own), rest, len(omitted))
-
-
-def _log_softmax(logits: np.ndarray) -> np.ndarray:
-    logits = logits.astype(np.float64)
-    return logits - logits.max() - np.log(np.exp(logits - logits.max()).sum())
 
 
 def derive(

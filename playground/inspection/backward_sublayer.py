@@ -33,12 +33,6 @@ class Row(NamedTuple):
         gradients = self.values @ self.delta
         return gradients if self.dropout is None else gradients * self.dropout
 
-    @property
-    def score_gradients(self) -> np.ndarray:
-        """Returns the gradients (L,) of the softmax's input: the scaled scores."""
-        gradients = self.weight_gradients
-        return self.weights * (gradients - self.weights @ gradients)
-
 
 class Reader(NamedTuple):
     """A matrix of a sublayer that reads the stream: its `symbol`, its row `dim` (out,), which multiplies one number of x, and the gradient
@@ -151,8 +145,7 @@ def _products(sheet: Sheet, lefts: Sequence[Operand], rights: Sequence[Operand],
         if at not in listed:
             rest += left.value * right.value
             continue
-        a, b = sheet.write(left.value), sheet.write(right.value)
-        sheet.terms.append(Term(left.label, a, right.label, b, sheet.write(float(a) * float(b))))
+        sheet.product(left, right)
     if len(listed) < len(lefts):
         sheet.terms.append(Term(Label("rest"), "", None, "", sheet.write(rest)))
     return sheet.total(key)

@@ -209,11 +209,6 @@ def _mean_memory(cell: _Cell, sheet: Sheet) -> str:
     return sheet.step("mean_memory", f"{total} ÷ {length}", float(total) / length)
 
 
-def _no_memory(cell: _Cell, sheet: Sheet) -> str:
-    number = sheet.lead(cell.take(cell.index))
-    return sheet.step("no_memory", f"{number} × 0", 0.0)
-
-
 def _probabilities(cell: _Cell, sheet: Sheet) -> str:
     row, token = cell.index
     logits = cell.inputs[0].values[row].astype(np.float64)
@@ -249,7 +244,7 @@ KINDS = {
     "W_2": lambda cell, sheet: cell.linear(sheet, "2", cell.stage.address, *cell.index),
     "memory": lambda cell, sheet: _copy(cell, sheet, cell.index, "result"),
     "memory_mean": _mean_memory,
-    "memory_cut": _no_memory,
+    "memory_cut": lambda cell, sheet: sheet.step("no_memory", f"{sheet.lead(cell.take(cell.index))} × 0", 0.0),
     "output": lambda cell, sheet: _copy(cell, sheet, cell.index, "result"),
     "logits": lambda cell, sheet: cell.linear(sheet, "vocabulary", "projection", *cell.index),
     "probabilities": _probabilities,

@@ -1,4 +1,4 @@
-"""The masks of a small batch, made by the model's own functions, and counts of their hidden cells."""
+"""The masks of a small batch, made by the model's own functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from playground.config import PAD
-from playground.inspection.fact import Fact, percent
 from playground.model.masks import causal_mask, padding_mask, target_mask
 from playground.model.packing import padded, segment_mask
 
@@ -42,7 +41,8 @@ def packed(src: Sequence[int], tgt_in: Sequence[int], src_segment_ids: Sequence[
     source, target, src_ids, tgt_ids = (torch.tensor([list(ids)]) for ids in (src, tgt_in, src_segment_ids, tgt_segment_ids))
     own = {"encoder": segment_mask(src_ids, src_ids), "decoder": segment_mask(tgt_ids, tgt_ids), "cross": segment_mask(tgt_ids, src_ids)}
     segment = {name: mask[0, 0].numpy() for name, mask in own.items()}
-    causes = {name: _split_causes(segment[name], (source != PAD)[0].numpy()) for name in ("encoder", "cross")}
+    real = (source != PAD)[0].numpy()
+    causes = {name: {"padding": segment[name] | real, "segment": segment[name] | ~real} for name in ("encoder", "cross")}
     length = len(tgt_in)
     causes["decoder"] = {
         "padding": np.broadcast_to(padding_mask(target)[0, 0].numpy(), (length, length)),
@@ -51,20 +51,3 @@ def packed(src: Sequence[int], tgt_in: Sequence[int], src_segment_ids: Sequence[
     }
     whole = segment | {"decoder": (target_mask(target) & own["decoder"])[0, 0].numpy()}
     return {name: Mask(whole[name], causes[name]) for name in segment}
-
-
-def _split_causes(segment: np.ndarray, real: np.ndarray) -> dict[str, np.ndarray]:
-    """Splits a segment mask by its causes: padding, and tokens of other pairs."""
-    return {"padding": segment | real, "segment": segment | ~real}
-
-
-def facts(mask: np.ndarray, rows: int | None = None) -> Fact:
-    """Counts the hidden cells of a mask (True: can attend): {hidden} of {cells}, {percent}. A mask of one row holds for `rows`."""
-    allowed = np.asarray(mask, dtype=bool)
-    allowed = allowed.reshape(-1, allowed.shape[-1])
-    if rows is not None:
-        allowed = np.broadcast_to(allowed, (rows, allowed.shape[1]))
-    hidden = int((~allowed).sum())
-    if not hidden:
-        return Fact("figures.mask_open", {"cells": allowed.size})
-    return Fact("figures.mask_hides", {"hidden": hidden, "cells": allowed.size, "percent": percent(hidden / allowed.size)})

@@ -43,8 +43,7 @@ def view_tensor(stage: Stage, stages: Mapping[str, Stage], head: int, rows: Sequ
 def facts(this: TensorView) -> list[Fact]:
     """Returns one to four statements; keys "map.fact_…". Numbers are text, rounded for readers."""
     kind = "scaled_embedding" if this.stage.name == "scaled" and "H" not in this.stage.axes else this.stage.name
-    special = SPECIAL.get(kind)
-    statements = special(this) if special else []
+    statements = SPECIAL[kind](this) if kind in SPECIAL else []
     return statements if kind in ENOUGH else [*statements, *_range(this)]
 
 
@@ -155,10 +154,6 @@ def _concat(this: TensorView) -> list[Fact]:
     return [Fact("map.fact_concat" if heads > 1 else "map.fact_concat_one", values)]
 
 
-def _length(this: TensorView) -> list[Fact]:
-    return [Fact("map.fact_length", {"length": number(_lengths(this.values).mean())})]
-
-
 def _residual(this: TensorView) -> list[Fact]:
     before, added = _lengths(this.input(0)).mean(), _lengths(this.input(1)).mean()
     return [Fact("map.fact_residual", {"before": number(before), "added": number(added), "after": number(_lengths(this.values).mean())})]
@@ -173,23 +168,11 @@ def _norm(this: TensorView) -> list[Fact]:
     return [Fact("map.fact_norm", values)]
 
 
-def _hidden(this: TensorView) -> list[Fact]:
-    return [Fact("map.fact_hidden", {"percent": percent(float((this.values < 0).mean())), "units": this.values.shape[1]})]
-
-
 def _activated(this: TensorView) -> list[Fact]:
     zero, units = this.values == 0, this.values.shape[1]
     if not zero.any():
         return [Fact("map.fact_no_zeros", {"units": units, "percent": percent(float((this.values < 0).mean()))})]
     return [Fact("map.fact_zeros", {"percent": percent(float(zero.mean())), "units": units, "silent": int(zero.all(axis=0).sum())})]
-
-
-def _memory(this: TensorView) -> list[Fact]:
-    return [Fact("map.fact_memory", {"tokens": len(this.rows), "width": this.values.shape[1]})]
-
-
-def _output(this: TensorView) -> list[Fact]:
-    return [Fact("map.fact_output", {"width": this.values.shape[1]})]
 
 
 def _logits(this: TensorView) -> list[Fact]:
@@ -204,8 +187,11 @@ def _logits(this: TensorView) -> list[Fact]:
 SPECIAL: dict[str, Callable[[TensorView], list[Fact]]] = {
     "ids": _ids, "embedding": _embedding, "scaled_embedding": _scaled_embedding, "positions": _positions, "q": _vectors, "k": _vectors,
     "v": _vectors, "q_turned": _turned, "k_turned": _turned, "scaled": _divided, "masked": _masked, "weights": _weights, "mixed": _mixed,
-    "concat": _concat, "W_o": _length, "residual": _residual, "norm": _norm, "hidden": _hidden, "activated": _activated, "W_2": _length,
-    "memory": _memory, "output": _output, "logits": _logits, "probabilities": _weights,
+    "concat": _concat, "residual": _residual, "norm": _norm, "activated": _activated, "logits": _logits, "probabilities": _weights,
+    "hidden": lambda this: [Fact("map.fact_hidden", {"percent": percent(float((this.values < 0).mean())), "units": this.values.shape[1]})],
+    **dict.fromkeys(("W_o", "W_2"), lambda this: [Fact("map.fact_length", {"length": number(_lengths(this.values).mean())})]),
+    "memory": lambda this: [Fact("map.fact_memory", {"tokens": len(this.rows), "width": this.values.shape[1]})],
+    "output": lambda this: [Fact("map.fact_output", {"width": this.values.shape[1]})],
 }  # fmt: skip
 ENOUGH = ("ids", "weights", "probabilities")  # their range is trivial
 

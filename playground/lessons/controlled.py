@@ -20,8 +20,7 @@ from playground.config import Experiment
 from playground.data.corpus import Corpus
 from playground.lessons.lab import Dots, Lab, Lines, Margin, Outcome, TextTable, Value
 from playground.model.transformer import Transformer
-from playground.runs.corpora import Corpora
-from playground.runs.model_cache import ModelCache
+from playground.runs.corpora import Corpora, ModelCache
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
 from playground.training.metrics import build_eval_set, validate

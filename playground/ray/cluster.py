@@ -11,39 +11,31 @@ import logging
 import multiprocessing
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
 from multiprocessing.context import BaseContext
 from multiprocessing.managers import BaseManager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from playground.logs import event, reason
 from playground.runs.engines.children import TIMEOUT_FRACTION
+from playground.runs.engines.choice import CONNECTED, CONNECTING, UNREACHABLE
 from playground.runs.engines.host import Answer, CallSettings
-from playground.runs.engines.remote import CONNECTED, CONNECTING, UNREACHABLE
 from playground.runs.engines.trainer import PREPARE_FACTOR, Lost
 from playground.runs.limits import Limits
 from playground.runs.runtime import REAL, Runtime
 from playground.words import ENGLISH, say
+
+if TYPE_CHECKING:
+    from playground.ray.driver import Driver
 
 log = logging.getLogger(__name__)
 RETRY_S = 30.0  # seconds until an unreachable cluster is retried; maximum backoff for a process that failed to start
 CHECK_PERIOD_S = 1.0  # seconds between two checks for started and dead processes
 PROBE_S = 5.0  # connection timeout
 CONNECTION_ERRORS = (OSError, EOFError)  # raised when the driver process has died
-
-
-class Driver(Protocol):
-    """The interface of driver.Driver."""
-
-    def offer(self) -> Any: ...
-    def begin(self, number: int) -> None: ...
-    def take_arrivals(self, seconds: float) -> Mapping[int, Any]: ...
-    def ask(self, number: int, question: tuple, seconds: float, machine: str) -> Answer: ...
-    def end(self, number: int) -> None: ...
-    def close(self) -> None: ...
 
 
 class Slot:

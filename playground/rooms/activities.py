@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.config import Refusal
-from playground.rooms import answers, experiment, progress, question
-from playground.rooms.class_settings import remove_from_assignment
-from playground.rooms.room import Room, require
+from playground.rooms import answers, experiment, question
+from playground.rooms.room import Room, remove_from_assignment, require
 
 Activity = Mapping[str, Any]
 MAX_ACTIVITIES = 40  # per room; a teacher may delete finished ones
@@ -29,7 +28,7 @@ class Kind:
 KINDS: dict[str, Kind] = {
     question.KIND: Kind(question.view, question.remove_member),
     experiment.KIND: Kind(experiment.view, experiment.remove_member, experiment.deal),
-    progress.KIND: Kind(progress.view, progress.remove_member),
+    answers.PROGRESS: Kind(answers.view_progress, answers.remove_progress),
     answers.KIND: Kind(answers.view, answers.remove_member),
 }
 

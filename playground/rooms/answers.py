@@ -1,10 +1,11 @@
-"""Anonymous counts of the members' choices at the questions that end a lesson, as their pages report them.
+"""Reports of the members' pages: anonymous counts of the choices at the questions that end a lesson, and the number of steps done in each
+lesson of the course. Nothing else of a member's work in a lesson leaves their page. Each is an activity, of which a room has one at most.
 
-As an activity (a room has one at most) it is {"kind", "given": {lesson: {question: {"by", "groups"}}}}. `by` lists the numbers of the
-members who answered: only the first answer counts. A group is {"waiting": {number: choice}, "counts": {choice: count}}. A choice waits
-until its group holds LEAST; then these are added to the counts and their numbers forgotten: neither a count nor the difference of two
-reveals one member's choice. One group, MARKS, counts "right" and "wrong"; each other group counts the choices for one exact wording of the
-question, under the hash of that wording.
+Progress is {"kind", "done": {number of the member: {lesson: steps done}}}; numbers are strings there, as JSON keys must be. The answers are
+{"kind", "given": {lesson: {question: {"by", "groups"}}}}. `by` lists the numbers of the members who answered: only the first answer counts.
+A group is {"waiting": {number: choice}, "counts": {choice: count}}. A choice waits until its group holds LEAST; then these are added to the
+counts and their numbers forgotten: neither a count nor the difference of two reveals one member's choice. One group, MARKS, counts "right"
+and "wrong"; each other group counts the choices for one exact wording of the question, under the hash of that wording.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from playground.rooms.question import LEAST
 from playground.rooms.room import TEACHER, Room, require
 
 KIND = NAME = "answers"
+PROGRESS = "course"  # the kind and the name of the other activity
 MARKS = ""
 HASH = re.compile(r"[0-9a-f]{10}", re.ASCII)
 Activity = Mapping[str, Any]
@@ -105,3 +107,23 @@ def remove_member(activity: Activity, number: int) -> dict[str, Any]:
 
     lessons = {lesson: {name: clean(question) for name, question in questions.items()} for lesson, questions in activity["given"].items()}
     return {**activity, "given": lessons}
+
+
+def record_progress(room: Room, number: int, done: Mapping[str, Any], steps: Mapping[str, int]) -> dict[str, Any]:
+    """Returns the activity with this member's report in place of the previous one; `steps`: the number of steps of each lesson. Raises
+    Refusal for the teacher, an unknown lesson and more steps than it has."""
+    require(number != TEACHER, "rooms.teacher_reports")
+    for lesson, count in done.items():
+        require(type(count) is int and 0 < count <= steps.get(lesson, 0), "rooms.bad_progress")
+    before = room.activities.get(PROGRESS, {"done": {}})["done"]
+    return {"kind": PROGRESS, "done": {**before, str(number): dict(done)}}
+
+
+def view_progress(activity: Activity, room: Room, number: int) -> dict[str, Any]:
+    """Returns every member's progress for the teacher; nothing for a member."""
+    return {"done": activity["done"]} if number == TEACHER else {}
+
+
+def remove_progress(activity: Activity, number: int) -> dict[str, Any]:
+    """Returns the activity without a member who left."""
+    return {**activity, "done": {other: lessons for other, lessons in activity["done"].items() if other != str(number)}}

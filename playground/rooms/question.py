@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from playground.cursor import check, choices
-from playground.fields import Lists, shortened
+from playground.knobs import Lists, shortened
 from playground.rooms.room import TEACHER, Room, require, require_teacher
 
 Question = Mapping[str, Any]

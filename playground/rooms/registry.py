@@ -1,26 +1,31 @@
-"""All rooms of this server. Every call takes the caller's token or ticket: the opener of a room is its teacher, others join as members."""
+"""All rooms of this server. Every call takes the caller's token or ticket: the opener of a room is its teacher, others join as members. And
+the rules of rooms for runs: a member of a room can begin and change only runs that it allows, by whichever endpoint."""
 
 from __future__ import annotations
 
 import logging
 import math
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from playground.config import Refusal
+from playground.config import Experiment, Refusal
 from playground.cursor import FIELDS, FOLLOWED, check
-from playground.fields import Lists
+from playground.knobs import Lists
 from playground.logs import event, pseudonym
-from playground.rooms import activities, class_settings
-from playground.rooms.class_settings import RunLimits
-from playground.rooms.room import MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, clean_code, clean_name, require, ticket_of
+from playground.rooms import activities, experiment, room as settings
+from playground.rooms.room import MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, RunLimits, clean_code, clean_name, require, ticket_of
 from playground.rooms.store import SavedRooms, find_member, replace_member
-from playground.runs.limits import Limits
+from playground.runs.admission import Rules
+from playground.runs.limits import Limits, RateLimit
 from playground.runs.names import owner_of
-from playground.runs.rate_limit import RateLimit
+from playground.runs.registry import Runs
+from playground.runs.run import Run
 from playground.runs.runtime import now as time_of_day
 from playground.words import LANGUAGES
 
@@ -97,8 +102,8 @@ class Rooms(SavedRooms):
         shared = {
             "code": code, "teacher": number == TEACHER, "language": room.language, "ends": room.ends,
             "here": len(present), "followers": len(followers), "cursor": dict(room.cursor),
-            "activities": activities.view_activities(room, number), "fixed": class_settings.view_fixed(room.fixed),
-            "now": class_settings.view_assignment(room, number),
+            "activities": activities.view_activities(room, number), "fixed": settings.view_fixed(room.fixed),
+            "now": settings.view_assignment(room, number),
         }  # fmt: skip
         if number != TEACHER:
             return shared | {"number": number, "name": room.member(number).nickname, "members": []}
@@ -115,7 +120,7 @@ class Rooms(SavedRooms):
 
     def tick(self, code: str, ticket: str, done: bool) -> None:
         """Marks the current task as done by a member, or not."""
-        self.change(code, ticket, lambda room, number: replace(room, now=class_settings.mark_done(room.now, number, done)))
+        self.change(code, ticket, lambda room, number: replace(room, now=settings.mark_done(room.now, number, done)))
 
     def leave(self, code: str, ticket: str) -> None:
         """Removes the member and all they did. Raises Refusal for the teacher, who can only end the room."""
@@ -156,27 +161,27 @@ class Rooms(SavedRooms):
         self.hub.notify(code)
 
     def fix(self, code: str, ticket: str, wanted: Any, lists: Lists) -> None:
-        """Restricts the class from now on, see class_settings.py; {} lifts all restrictions. Runs in training continue."""
-        chosen = class_settings.check_fixed(wanted, lists)
+        """Restricts the class from now on, see room.py; {} lifts all restrictions. Runs in training continue."""
+        chosen = settings.check_fixed(wanted, lists)
 
         def restrict(room: Room) -> Room:
-            class_settings.require_open(chosen, room.now.get("to", {}))
+            settings.require_open(chosen, room.now.get("to", {}))
             return replace(room, fixed=chosen)
 
         self._teach(code, ticket, restrict)
 
     def assign(self, code: str, ticket: str, text: str, to: Mapping[str, str], lists: Lists) -> None:
-        """Sets the current task, done by no member yet, see class_settings.py; without text and place there is none."""
-        new = class_settings.make_assignment(text, to, lists)
+        """Sets the current task, done by no member yet, see room.py; without text and place there is none."""
+        new = settings.make_assignment(text, to, lists)
 
         def set_task(room: Room) -> Room:
-            class_settings.require_open(room.fixed, to)
+            settings.require_open(room.fixed, to)
             return replace(room, now=new)
 
         self._teach(code, ticket, set_task)
 
     def limit(self, code: str, ticket: str, wanted: Any) -> None:
-        """Limits the runs of the class, see class_settings.py."""
+        """Limits the runs of the class, see room.py."""
         limits = self.run_limits.check_limits(wanted)
         self._teach(code, ticket, lambda room: replace(room, limits=limits))
 
@@ -199,3 +204,84 @@ def _require_rate(limit: RateLimit, address: str) -> None:
     """Raises Refusal when the address has no attempt left."""
     if seconds := limit.wait(address):
         raise Refusal("rooms.too_often", minutes=math.ceil(seconds / 60))
+
+
+class Tally:
+    """Tracks which runs were begun in which room, in memory only: the disk never shows which member of which room trained a run.
+    Thread-safe."""
+
+    def __init__(self, limits: RunLimits, find: Callable[[str], Run | None]) -> None:
+        self._limits, self._find, self._lock = limits, find, threading.Lock()
+        self._runs: dict[str, list[str]] = {}  # room -> ids of runs
+        self._coming: Counter[str] = Counter()  # room -> number of runs being created
+
+    @contextmanager
+    def beginning(self, room: Room, owner: str, new: list[Run]) -> Iterator[None]:
+        """Counts these runs of one owner towards the room while they are created and after. Raises Refusal when they are too many."""
+        with self._lock:
+            self._check(room, owner, new)
+            self._coming[room.code] += len(new)
+        try:
+            yield
+            with self._lock:
+                self._runs[room.code] += [run.id for run in new]
+        finally:
+            with self._lock:
+                self._coming[room.code] -= len(new)
+
+    def _check(self, room: Room, owner: str, new: list[Run]) -> None:
+        runs = [run for id in self._runs.get(room.code, ()) if (run := self._find(id))]  # deleted runs don't count
+        self._runs[room.code] = [run.id for run in runs]
+        coming, most = self._coming[room.code], self._limits.limits_of(room)
+        own = [run for run in runs if run.owner == owner]
+        count_new, working = len(new), sum(run.unfinished for run in new)
+        counts = {
+            "each_at_once": sum(run.unfinished for run in own) + working,
+            "room_at_once": sum(run.unfinished for run in runs) + coming + working,
+            "each_kept": len(own) + count_new,
+            "room_kept": len(runs) + coming + count_new,
+        }
+        for name, count in counts.items():
+            if count > most[name] and (working or name.endswith("kept")):
+                raise Refusal(f"rooms.{name}", most=most[name], code=room.code)
+
+
+class RoomRules(Rules):
+    """The rules of every room that binds a token (see `SavedRooms.find_attended`). A teacher is not bound by their own room."""
+
+    def __init__(self, rooms: Rooms, runs: Runs) -> None:
+        self._rooms, self._tally = rooms, Tally(rooms.run_limits, runs.find)
+
+    @contextmanager
+    def beginning(self, new: Sequence[Run], token: str, lab: str = "") -> Iterator[None]:
+        attended = self._rooms.find_attended(token)
+        for room, number in attended:
+            if lab:  # a lab's arms are not subject to the fixed settings
+                settings.require_lab(room.fixed, lab, room.code)
+                continue
+            for run in new:
+                if not _is_dealt(room, number, run.experiment):
+                    settings.require_experiment(room.fixed, run.experiment, room.code)
+        with ExitStack() as stack:
+            for room, _ in attended:
+                stack.enter_context(self._tally.beginning(room, new[0].owner, list(new)))
+            yield
+
+    def shared(self, run: Run) -> bool:
+        return self._rooms.is_shown(run.id)
+
+    def awaited(self, run: Run) -> bool:
+        return self._rooms.is_shown(run.id, open_only=True)
+
+    def in_room(self, token: str) -> bool:
+        return bool(self._rooms.find_attended(token))
+
+    def changing(self, token: str, knob: str, value: Any) -> None:
+        for room, _ in self._rooms.find_attended(token):
+            settings.require_setting(room.fixed, knob, value, room.code)
+
+
+def _is_dealt(room: Room, number: int, wanted: Experiment) -> bool:
+    """Returns whether the teacher has dealt this experiment to the member."""
+    dealt = [activity for activity in room.activities.values() if activity["kind"] == experiment.KIND and str(number) in activity["dealt"]]
+    return any(experiment.build_experiment(activity, number) == wanted for activity in dealt)

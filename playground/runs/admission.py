@@ -8,11 +8,12 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from playground.config import Refusal
 from playground.model.costs import admit, training_bytes
+from playground.runs.cache import LRU
 from playground.runs.corpora import sizes
 from playground.runs.limits import Limits
 from playground.runs.names import new_name, owner_of
@@ -52,22 +53,18 @@ class Visitors:
     def __init__(self, new: Callable[[str], object] = lambda token: None) -> None:
         """`new` is called with the token of each first-time visitor."""
         self._on_new = new
-        self._addresses: dict[str, str] = {}
-        self._lock = threading.Lock()
+        self._addresses = LRU(most=MAX_OWNERS)
 
     def record_address(self, token: str, address: str) -> None:
         """Records a request by the token's holder from this address."""
-        with self._lock:
-            before = self._addresses.pop(owner := owner_of(token), None)
-            self._addresses[owner] = address
-            if len(self._addresses) > MAX_OWNERS:
-                del self._addresses[next(iter(self._addresses))]
+        before = self._addresses.get(owner := owner_of(token))
+        self._addresses.put(owner, address)
         if before is None:
             self._on_new(token)
 
     def address(self, owner: str) -> str:
         """Returns an owner's last address; "" when unknown."""
-        return self._addresses.get(owner, "")
+        return self._addresses.get(owner) or ""
 
 
 class Admission:
@@ -84,10 +81,6 @@ class Admission:
     def all(self) -> list[Run]:
         """Returns a snapshot of the runs."""
         return list(self.runs.values())
-
-    def is_shared(self, run: Run) -> bool:
-        """Returns whether visitors besides its owner depend on the run, such as a class."""
-        return self.rules.shared(run)
 
     def reserve(self, new: Sequence[Run], in_room: bool) -> list[Run]:
         """Assigns places and names to new runs, all or none. Returns the runs stopped to make room. Raises Refusal."""
@@ -107,11 +100,12 @@ class Admission:
                 self._reserved.pop(run.id, None)
 
     def publish(self, new: Sequence[Run], begin: Callable[[Run], object]) -> None:
-        """Makes reserved runs visible and calls `begin` for each."""
-        with self.lock:
+        """Makes reserved runs visible and calls `begin` for each, even if another's raises an error."""
+        with self.lock, ExitStack() as calls:
             for run in new:
                 self.runs[run.id] = self._reserved.pop(run.id)
-                begin(run)
+            for run in reversed(new):
+                calls.callback(begin, run)
 
     def remove(self, run: Run, busy: Callable[[Run], bool]) -> bool:
         """Removes the run unless it is `busy`. Returns whether it was removed."""
@@ -138,7 +132,7 @@ class Admission:
             raise Refusal("runs.too_many_near", most=most, minutes=self._limits.idle_minutes)
         lacking = max(0, len(unfinished) + count - self._limits.runs_unfinished)
         candidates = [run for run in unfinished if run.status == "paused" and not run.watched] if lacking else []
-        paused_runs = [run for run in candidates if not self.is_shared(run)]
+        paused_runs = [run for run in candidates if not self.rules.shared(run)]
         if len(paused_runs) < lacking:
             raise Refusal("runs.too_many", most=self._limits.runs_unfinished, minutes=self._limits.idle_minutes)
         stopped_runs = sorted(paused_runs, key=lambda run: run.seen_at)[:lacking]

@@ -79,7 +79,8 @@ def _decode_guessed(
     width = max(limits)
     written = torch.tensor([[*guess, *[EOS] * width][:width] for guess in guesses], device=model.projection.weight.device)
     while True:
-        states, decoder, cross = decode(_shift_right(written))
+        shifted = torch.cat((torch.full_like(written[:, :1], BOS), written[:, :-1]), dim=1)  # (B, T): BOS and all but the last token
+        states, decoder, cross = decode(shifted)
         logits = model.project(states)
         predictions = logits.argmax(dim=-1)
         if all(_matches_input(*pair, limit) for *pair, limit in zip(written.tolist(), predictions.tolist(), limits, strict=True)):
@@ -109,11 +110,6 @@ def _merge_weights(old: Weights, new: Weights, growing: torch.Tensor) -> Weights
         return new
     growth = new[0].shape[-1] - old[0].shape[-1]
     return tuple(torch.where(growing[:, None, None, None], b, pad(a, (0, growth, 0, 1))) for a, b in zip(old, new, strict=True))
-
-
-def _shift_right(written: torch.Tensor) -> torch.Tensor:
-    """Shifts right: (B, T) -> (B, T), BOS and all but the last token."""
-    return torch.cat((torch.full_like(written[:, :1], BOS), written[:, :-1]), dim=1)
 
 
 def _output_length(ids: Sequence[int], limit: int) -> int:

@@ -1,20 +1,29 @@
-"""Corpora, built once and shared: they are immutable, and several runs and readers use the same one."""
+"""Corpora, and models of saved parameters, built once and shared: they are immutable, and several runs and readers use the same one."""
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
+
+import torch
 
 from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, Refusal
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.statistics import Statistics, statistics
 from playground.data.tokenizers import LARGEST
+from playground.model.transformer import Transformer
 from playground.reading.pairs import Pairs
 from playground.runs.cache import LRU, size_of
+from playground.runs.replay import Parameters
+from playground.runs.run import Run
+from playground.variants import build
 
 MAX_CORPORA, MAX_BYTES = 8, 200_000_000  # corpora, and as many statistics
+MAX_MODEL_BYTES = 96_000_000  # rebuilding a model takes a few milliseconds
 SAMPLED = 50  # sentences sampled to estimate a corpus's size
 MAX_PREVIEWS, TIMEOUT_S = 2, 20.0  # corpora built at once for previews, and seconds that another preview waits
 
@@ -87,3 +96,55 @@ def vocabularies(data: DataConfig, units: Sequence[int], joint: bool) -> tuple[i
         return data.vocab_size, data.vocab_size
     src, tgt = (min(LARGEST, len(SPECIAL_TOKENS) + count) for count in units)
     return (src + tgt, src + tgt) if joint else (src, tgt)
+
+
+class Built(NamedTuple):
+    """A model at `step`, with a process-wide unique number."""
+
+    model: Transformer
+    step: int
+    number: int
+    parameters: Parameters  # source of the model
+
+    @property
+    def nbytes(self) -> int:
+        return 2 * sum(parameter.nbytes for parameter in self.model.parameters())
+
+
+class ModelCache:
+    """A bounded cache of models. They are immutable once built, so any thread may use them."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+        self._built = LRU(most_bytes=MAX_MODEL_BYTES, size=lambda built: min(built.nbytes, MAX_MODEL_BYTES))  # the newest is always cached
+
+    @property
+    def caches(self) -> tuple[LRU]:
+        """Shares of the memory budget, see cache.py."""
+        return (self._built,)
+
+    def get(self, run: Run, step: int | None) -> Built:
+        """Returns the model of the newest parameters when `step` is None, otherwise of the saved ones nearest to it. Raises Refusal."""
+        key, actual, parameters = self._locate(run, step)
+        return self._built.get_or_make(
+            key, lambda: Built(self._build(run, actual, parameters), actual, next(self._numbers), parameters)
+        )
+
+    def get_cached(self, run: Run, step: int | None) -> Built | None:
+        """Returns the cached model as `get` would, without building it. Raises Refusal."""
+        return self._built.get(self._locate(run, step)[0])
+
+    def _locate(self, run: Run, step: int | None) -> tuple[tuple[str, int, int], int, Parameters]:
+        actual, parameters = run.parameters_at(step)
+        return (run.id, actual, id(parameters)), actual, parameters  # a resumed run may reach the same step with other parameters
+
+    def _build(self, run: Run, step: int, parameters: Parameters) -> Transformer:
+        tokenizers = run.tokenizers
+        if tokenizers is None:
+            raise Refusal("runs.nothing_yet")
+        config = replace(run.experiment.model, memory_mode=run.memory_mode_at(step))
+        model = build(config, *(tokenizer.size for tokenizer in tokenizers)).eval()
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                parameter.copy_(parameters[name]).requires_grad_(False)
+        return model

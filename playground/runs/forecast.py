@@ -94,8 +94,12 @@ def tokens_per_step(experiment: Experiment, pairs: Pairs | None = None) -> float
 
 
 def _make_sampler(pairs: Pairs | None) -> Sampler:
-    """Returns a cached function (data, whether the tokenizer is joint) -> a small corpus."""
-    return lru_cache(lambda data, joint: build_corpus(data, _sample_pairs(pairs), joint)) if pairs else _build_small
+    """Returns a cached function (data, whether the tokenizer is joint) -> a small corpus, of pairs at even distances: many files begin with
+    their shortest sentences."""
+    if pairs is None:
+        return _build_small
+    sample = replace(pairs, pairs=pairs.pairs[:: -(-len(pairs.pairs) // SAMPLE)], given=(0, 0), groups=())
+    return lru_cache(lambda data, joint: build_corpus(data, sample, joint))
 
 
 def _estimate_step(experiment: Experiment, pairs: Pairs | None, device: str, sample: Sampler) -> tuple[Work, float]:
@@ -121,11 +125,6 @@ def _get_speed(device: str) -> MachineSpeed:
 @lru_cache(maxsize=64)
 def _build_small(data: DataConfig, joint: bool) -> Corpus:
     return build_corpus(data, None, joint)
-
-
-def _sample_pairs(pairs: Pairs) -> Pairs:
-    """Samples pairs evenly: many files begin with their shortest sentences."""
-    return replace(pairs, pairs=pairs.pairs[:: -(-len(pairs.pairs) // SAMPLE)], given=(0, 0), groups=())
 
 
 def _estimate_vocabularies(corpus: Corpus, data: DataConfig, pairs: Pairs) -> tuple[int, int]:

@@ -1,6 +1,6 @@
 """The curve of a run: one row per step, one per validation, one per step with diagnostics, one per change of a live knob.
 
-The training worker is the only writer and only appends; readers need no lock.
+The training worker is the only writer and only appends; readers need no lock. Outputs are compared with their references, token by token.
 """
 
 from __future__ import annotations
@@ -18,9 +18,13 @@ from playground.config import KNOBS, MOVED_KNOBS, Refusal, check, current_name
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+from collections.abc import Iterable, Sequence
+
+from playground.config import EOS, UNK
+from playground.data.tokenizers import Tokenizer
 
 STEPS = ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second")
-VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs", "all_pairs")
+VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs", "all_pairs")  # `pairs` of `all_pairs` sentences are scored
 COUNTS = ("step", "pairs", "all_pairs")  # columns of whole numbers
 MAX_ROWS = int(KNOBS["steps"].metadata["knob"].high)
 MAX_DIAGNOSTICS, MAX_NUMBERS = 256, 1024  # rows of diagnostics, and numbers in a row: a model of 6 + 6 layers and 8 heads has about 350
@@ -92,15 +96,6 @@ class History:
         self.events: list[tuple[int, str, Any]] = []
         self.probes: tuple[Probe, ...] = ()
 
-    def frame(self) -> DataFrame:
-        """Returns the training steps, a row each: step, loss, learning_rate, grad_norm, tokens_per_second."""
-        return self.steps.frame()
-
-    def validation_frame(self) -> DataFrame:
-        """Returns the validations, a row each: step, loss, token_accuracy, exact_match, pairs (validation sentences scored) and all_pairs
-        (their total)."""
-        return self.validations.frame()
-
     def add_diagnostics(self, step: int, numbers: Mapping[str, float]) -> None:
         """Appends a row of training/diagnostics.py. When the set of numbers changes, the earlier rows are dropped."""
         names = ("step", *numbers)
@@ -119,7 +114,10 @@ class History:
     def to_json(self) -> dict[str, Any]:
         """Returns everything as plain lists; non-finite numbers become null, since JSON can't express them."""
         tables = {"steps": self.steps, "validations": self.validations} | ({"diagnostics": self.diagnostics} if self.diagnostics else {})
-        data: dict[str, Any] = {t: {n: _plain(c) for n, c in table.rows().items()} for t, table in tables.items()}
+        data: dict[str, Any] = {
+            name: {column: [value if math.isfinite(value) else None for value in values] for column, values in table.rows().items()}
+            for name, table in tables.items()
+        }
         return data | {"events": [list(event) for event in self.events], "probes": [asdict(probe) for probe in self.probes]}
 
     @classmethod
@@ -186,5 +184,59 @@ def decimate(columns: dict[str, list[float]], most: int) -> dict[str, list[float
     return {name: [column[i] for i in sorted(keep)] for name, column in columns.items()}
 
 
-def _plain(column: list[float]) -> list[float | None]:
-    return [value if math.isfinite(value) else None for value in column]
+def get_pieces(tokenizer: Tokenizer, ids: Iterable[int]) -> tuple[str, ...]:
+    """Returns the display text of each id."""
+    return tuple(map(tokenizer.piece, ids))
+
+
+def tokens_correct(ids: Sequence[int], answers: Iterable[Sequence[int]]) -> tuple[bool, ...]:
+    """Returns which output tokens are correct, against the best matching reference (ids without EOS).
+
+    Aligned by minimum edit distance (Levenshtein), so that one token too many or too few doesn't make all later ones wrong. A token before
+    which some are missing is wrong: another one belongs there. <unk> is never correct, being unreadable. All are correct only for a
+    reference or its prefix.
+    """
+    judged = (_match_tokens(tuple(ids), (*answer, EOS)) for answer in answers)
+    return max(judged, key=sum, default=(False,) * len(ids))
+
+
+def tokens_in_place(ids: Sequence[int], answers: Iterable[Sequence[int]]) -> tuple[bool, ...]:
+    """Compares by position: a token is correct if the reference has it at the same position."""
+
+    def agreement(answer: Sequence[int]) -> tuple[bool, ...]:
+        reference = (*answer, EOS)
+        return tuple(i < len(reference) and token == reference[i] and token != UNK for i, token in enumerate(ids))
+
+    return max(map(agreement, answers), key=sum, default=(False,) * len(ids))
+
+
+def _match_tokens(ids: tuple[int, ...], reference: tuple[int, ...]) -> tuple[bool, ...]:
+    """Returns which of `ids` match a token of the `reference`, by the shortest alignment that matches earliest."""
+    if ids == reference:
+        return tuple(token != UNK for token in ids)
+    edits = _edit_distances(ids, reference)
+    right, at, missing = [], 0, False
+    for i, token in enumerate(ids):
+        paired = _is_paired(edits, ids, reference, i, at)
+        while not paired and at < len(reference) and edits[i][at] == edits[i][at + 1] + 1:
+            at, missing = at + 1, True
+            paired = _is_paired(edits, ids, reference, i, at)
+        right.append(paired and token == reference[at] and token != UNK and not missing)
+        at, missing = at + paired, False  # an unpaired token is an insertion
+    return tuple(right)
+
+
+def _is_paired(edits: list[list[int]], ids: tuple[int, ...], reference: tuple[int, ...], i: int, at: int) -> bool:
+    """Returns whether a shortest alignment pairs output token `i` with reference token `at`, equal or not."""
+    return at < len(reference) and edits[i][at] == edits[i + 1][at + 1] + (ids[i] != reference[at])
+
+
+def _edit_distances(ids: tuple[int, ...], reference: tuple[int, ...]) -> list[list[int]]:
+    """Returns the table [i][j]: the minimum edits from ids[i:] to reference[j:]."""
+    edits = [[len(reference) - at for at in range(len(reference) + 1)]]
+    for token in reversed(ids):
+        after, row = edits[-1], [edits[-1][-1] + 1]
+        for at in range(len(reference) - 1, -1, -1):
+            row.append(min(after[at + 1] + (token != reference[at]), after[at] + 1, row[-1] + 1))
+        edits.append(row[::-1])
+    return edits[::-1]

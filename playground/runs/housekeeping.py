@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from playground.runs.limits import Limits
 from playground.runs.names import owns
 from playground.runs.queue.workers import Workers
 from playground.runs.run import Run
-from playground.runs.runtime import REAL, Runtime, now
+from playground.runs.runtime import REAL, Loop, Runtime, now
 
 log = logging.getLogger(__name__)
 TIDY_SECONDS = 10.0  # between two rounds
@@ -157,28 +156,26 @@ class LoadedRuns:
 
 
 class Housekeeper:
-    """A thread that runs its tasks periodically until closed."""
+    """Runs its tasks periodically, in the thread `loop`, until closed."""
 
     def __init__(
         self, admission: Admission, workers: Workers, store: Store, limits: Limits, memory: Memory, runtime: Runtime = REAL
     ) -> None:
         self._admission, self._workers, self._store, self._limits = admission, workers, store, limits
-        self.retention = Retention(limits, store.disk_size, admission.is_shared, runtime.date, lambda: store.other_bytes)
+        self.retention = Retention(
+            limits, store.disk_size, lambda run: admission.rules.shared(run), runtime.date, lambda: store.other_bytes
+        )
         self._memory, self._loaded = memory, LoadedRuns(admission, store)
         memory.add("runs", self._loaded)
-        self._closing, self._working_ids = threading.Event(), set()
+        self._working_ids: set[str] = set()  # runs at work in the last round
         self.is_full = False  # whether the last round found no room for another run
         self._tasks: list[Callable[[], object]] = []
-        self._thread = runtime.spawn(self._run, "housekeeper")
+        self.loop = Loop(self.run_round, "housekeeper", TIDY_SECONDS, runtime)
 
     def close(self) -> None:
-        """Stops and joins the thread after a last round of the added tasks, so that nothing pending is lost."""
-        self._closing.set()
-        self._thread.join()
-
-    @property
-    def alive(self) -> bool:
-        return self._thread.is_alive()
+        """Stops and joins the thread, then runs the added tasks once more, so that nothing pending is lost."""
+        self.loop.close()
+        _run_all(*self._tasks)
 
     def add_task(self, duty: Callable[[], object]) -> None:
         """Adds a task to each round and to the end."""
@@ -244,11 +241,6 @@ class Housekeeper:
         """Runs all tasks once."""
         measurements = self._store.disk.check, self._store.measure_other_files
         _run_all(*measurements, self.stop_idle, self.retry_saves, self.save_view_times, self.evict_overdue, self.free_memory, *self._tasks)
-
-    def _run(self) -> None:
-        while not self._closing.wait(TIDY_SECONDS):
-            self.run_round()
-        _run_all(*self._tasks)
 
 
 def _run_all(*duties: Callable[[], object]) -> None:

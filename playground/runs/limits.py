@@ -1,15 +1,19 @@
-"""Limits of this server on runs, memory, disk and time, from environment variables."""
+"""Limits of this server on runs, memory, disk and time, from environment variables; and rate limits by name, such as an address, a visitor
+or a room's guessed code."""
 
 from __future__ import annotations
 
 import math
 import os
+import time
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import torch
 
 from playground.config import Refusal
+from playground.runs.cache import LRU
 
 GB = 2**30
 NEVER, UNLIMITED_NAMES = "never", ("unseen_days", "shared_days")  # a word accepted instead of a number, and by which limits
@@ -58,7 +62,7 @@ class Limits:
     connections: int = 800
     connections_address: int = 400  # a browser has six at most: sixty students at one address fit
     head_seconds: float = 10.0  # timeout of a request's headers
-    request_seconds: float = 20.0  # timeout of a whole request; longer for a long one, see ui/connections.py
+    request_seconds: float = 20.0  # timeout of a whole request; longer for a long one, see ui/network.py
     unread_seconds: float = 30.0  # timeout of a client that doesn't read its response
 
     @classmethod
@@ -132,3 +136,28 @@ def _read(path: str) -> str:
         return Path(path).read_text()
     except OSError:
         return ""
+
+
+MAX_NAMES = 10_000  # the most recently used names kept
+
+
+class RateLimit:
+    """A token bucket per name: holds `most` tokens and refills in `seconds`. Not thread-safe: for the event loop, or under a lock."""
+
+    def __init__(self, most: float, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._capacity, self._rate, self._clock = most, most / seconds, clock
+        self._tokens = LRU(most=MAX_NAMES)  # name -> (tokens left, time of the last request)
+
+    def take(self, name: Hashable, cost: float = 1.0) -> float:
+        """Takes `cost` tokens. Returns 0, or the seconds until there are enough, having taken none."""
+        seconds, tokens = self.wait(name, cost), self._count(name)
+        self._tokens.put(name, (tokens if seconds else tokens - cost, self._clock()))
+        return seconds
+
+    def wait(self, name: Hashable, cost: float = 1.0) -> float:
+        """Returns the seconds until there are `cost` tokens, 0 if there are, and takes none."""
+        return max(0.0, cost - self._count(name)) / self._rate
+
+    def _count(self, name: Hashable) -> float:
+        tokens, updated = self._tokens.get(name) or (self._capacity, self._clock())
+        return min(self._capacity, tokens + (self._clock() - updated) * self._rate)

@@ -18,12 +18,11 @@ from playground.model.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.runs.completer import Completer
 from playground.runs.forecast import TimedSteps
-from playground.runs.history import MAX_DIAGNOSTICS, Probe
+from playground.runs.history import MAX_DIAGNOSTICS, Probe, get_pieces, tokens_correct
 from playground.runs.replay import BUDGET_BYTES, MAX_FRAMES, MAX_SAVED, Completion, ReplayPlan, plan, select_evenly
 from playground.runs.rounded import HEADER_BYTES, shapes_of
 from playground.runs.run import Run, Snapshot
 from playground.runs.runtime import Clock
-from playground.runs.tokens import get_pieces, tokens_correct
 from playground.training.loop import Live, Training
 from playground.words.amounts import percentage
 

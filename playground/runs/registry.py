@@ -19,15 +19,13 @@ from playground.runs.disk.store import SHIPPED, Store, read_shipped
 from playground.runs.engines.choice import Engines
 from playground.runs.housekeeping import Housekeeper, Share
 from playground.runs.limits import Limits
-from playground.runs.making import Registration, copy_run, fork_run, new_run
+from playground.runs.making import CutOff, Starter, copy_run, fork_run, new_run
 from playground.runs.names import clean_label, owner_of, owns
 from playground.runs.orders import next_status
 from playground.runs.queue.workers import Workers
-from playground.runs.resuming import CutOff, Resuming
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
-from playground.runs.tables import runs_table
-from playground.runs.updates import Updates
+from playground.runs.tables import Updates, runs_table
 
 log = logging.getLogger(__name__)
 
@@ -52,14 +50,12 @@ class Runs:
         for name, share in {"corpora": self.corpora, "updates": self.updates}.items():
             self.memory.add(name, *share.caches)
         self._workers = Workers(
-            self.store, self.corpora, self.limits, self.memory, lambda run, message: self._resuming.restore_last_save(run, message),
+            self.store, self.corpora, self.limits, self.memory, lambda run, message: self._starter.restore_last_save(run, message),
             runtime, engines,
         )  # fmt: skip
         self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self.memory, runtime)
-        shared = self._admission, self.store, self._workers, self._housekeeper
-        self._resuming = Resuming(*shared)
-        self._registration = Registration(*shared)
-        self._cut_off = CutOff(self._admission, self._resuming, self.limits.idle_seconds, runtime)
+        self._starter = Starter(self._admission, self.store, self._workers, self._housekeeper)
+        self._cut_off = CutOff(self._admission, self._starter, self.limits.idle_seconds, runtime)
         self._housekeeper.add_task(self._cut_off.request_for_rooms)
         atexit.register(self.close)
 
@@ -76,11 +72,11 @@ class Runs:
         self, experiment: Experiment, token: str, pairs: Pairs | None = None, credit: str = "", label: str = "", compared_to: str = "",
         sentences_shared: bool = False,
     ) -> Run:  # fmt: skip
-        """Creates and queues a run, to be compared with the run `beside`. Raises Refusal: too large for the machine, too many unfinished
-        runs, no data for task "own"."""
+        """Creates and queues a run, to be compared with the run `compared_to`. Raises Refusal: too large for the machine, too many
+        unfinished runs, no data for task "own"."""
         credit = credit or (pairs.credit if pairs else "")
         values = {"data": pairs, "credit": credit, "label": clean_label(label), "beside": compared_to, "sentences_shared": sentences_shared}
-        return self._registration.start([new_run(experiment, token, **values)], token)[0]
+        return self._starter.start([new_run(experiment, token, **values)], token)[0]
 
     def create_all(
         self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False, lab: str = ""
@@ -91,14 +87,14 @@ class Runs:
         new = [new_run(experiment, token, label=clean_label(label), secret=secret) for experiment, label in named]
         for run in new[1:]:
             run.beside = new[0].id
-        return self._registration.start(new, token, lab=lab)
+        return self._starter.start(new, token, lab=lab)
 
     def repeat(self, id: str, seeds: Sequence[int], token: str) -> list[Run]:
         """Creates one run for each of other `seeds` with a run's settings and sentences, from step 0: all or none. Allowed for any run
         whose sentences the caller may see. Raises Refusal."""
         source = self.require_reader(id, token)
         values = {"data": source.pairs, "credit": source.credit, "secret": source.secret, "beside": source.id}
-        return self._registration.start([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
+        return self._starter.start([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
 
     def get(self, id: str) -> Run:
         """Returns the run of an id. Raises Refusal when it is unknown, or its folder can't be read."""
@@ -126,10 +122,7 @@ class Runs:
 
     def share_sentences(self, id: str, token: str, shared: bool) -> None:
         """Makes uploaded sentences readable with the run's link, or private again."""
-        run = self._get_owned(id, token)
-        run.sentences_shared = shared
-        run.touch()
-        self._save_fields(run, "sentences_shared")
+        self._set_field(self._get_owned(id, token), "sentences_shared", shared)
 
     def owns(self, id: str, token: str) -> bool:
         return owns(self.get(id).owner, token)
@@ -166,11 +159,11 @@ class Runs:
 
     def resume(self, id: str, token: str) -> None:
         """Resumes a run exactly where it was saved. Raises Refusal when it can't."""
-        self._resuming.resume(self._get_owned(id, token), "train", self.rules.in_room(token))
+        self._starter.resume(self._get_owned(id, token), "train", self.rules.in_room(token))
 
     def step_once(self, id: str, token: str) -> None:
         """Trains one step, then pauses the run."""
-        self._resuming.resume(self._get_owned(id, token), "step", self.rules.in_room(token))
+        self._starter.resume(self._get_owned(id, token), "step", self.rules.in_room(token))
 
     def delete(self, id: str, token: str) -> None:
         """Deletes the run and all its files."""
@@ -183,17 +176,12 @@ class Runs:
 
     def rename(self, id: str, token: str, label: str) -> None:
         """Changes the label: text, at most LABEL characters."""
-        run = self._get_owned(id, token)
-        run.label = clean_label(label)
-        run.touch()
-        self._save_fields(run, "label")
+        self._set_field(self._get_owned(id, token), "label", clean_label(label))
 
     def hand_over(self, token: str, to: str) -> None:
         """Transfers the caller's runs to the holder of the token `to`."""
         for run in self.list_owned(token):
-            run.owner = owner_of(to)
-            run.touch()
-            self._save_fields(run, "owner")
+            self._set_field(run, "owner", owner_of(to))
 
     def set_live(self, id: str, token: str, knob: str, value: Any) -> None:
         """Changes a live knob from the next step on. Raises Refusal for any other knob, a value outside its range, or an ended run."""
@@ -213,13 +201,13 @@ class Runs:
         """Creates a run that continues from the saved parameters nearest to `step` (see run.parent and making.py). Allowed for any run
         whose sentences the caller may see. Raises Refusal when none are saved yet."""
         run, contents = self._read_saved_now(id, token, lambda folder: fork_run(folder, step, token))
-        return self._registration.start([run], token, contents)[0]
+        return self._starter.start([run], token, contents)[0]
 
     def copy(self, id: str, token: str) -> Run:
         """Copies the run as it is now for the caller, see making.py. Allowed for any run whose sentences the caller may see. Raises Refusal
         when nothing is saved yet."""
         run, contents = self._read_saved_now(id, token, lambda folder: copy_run(folder, token))
-        return self._registration.add_copy(run, token, contents)
+        return self._starter.add_copy(run, token, contents)
 
     def mark_seen(self, id: str, token: str = "") -> None:
         """Records a view of this run, by the token's holder if known. A run that was cut off resumes."""
@@ -249,7 +237,7 @@ class Runs:
         "full"."""
         saved_runs = self.list_unshipped()
         counts = {"kept": len(saved_runs), "unfinished": sum(run.unfinished for run in saved_runs)}
-        return self._workers.count() | counts | {"housekeeper": int(self._housekeeper.alive), "full": int(self._housekeeper.is_full)}
+        return self._workers.count() | counts | {"housekeeper": int(self._housekeeper.loop.alive), "full": int(self._housekeeper.is_full)}
 
     def add_task(self, task: Callable[[], object]) -> None:
         """Adds a task to the housekeeping thread, run every few seconds and at the end."""
@@ -276,7 +264,7 @@ class Runs:
         """Returns `use(folder)` of a run whose sentences the caller may see, saved as it is now; the folder is locked meanwhile."""
         run = self.require_reader(id, token)
         self._workers.save(run)
-        self._resuming.retry_save(run)
+        self._starter.retry_save(run)
         return self.last_save(run, use)
 
     def last_save(self, run: Run, use: Callable[[Folder], Any]) -> Any:
@@ -288,6 +276,11 @@ class Runs:
         run = self.require_owner(id, token)
         run.mark_seen()
         return run
+
+    def _set_field(self, run: Run, name: str, value: Any) -> None:
+        setattr(run, name, value)
+        run.touch()
+        self._save_fields(run, name)
 
     def _save_fields(self, run: Run, *names: str) -> None:
         """Saves changed fields of a run. Raises Refusal when the disk refuses; the change lasts as long as the server."""

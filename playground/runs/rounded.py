@@ -30,8 +30,8 @@ class RoundedParameters(Mapping[str, torch.Tensor]):
             differences.append(step.stored[name])
             step = step.before
         values = step.stored[name].float() if read is None else read[name]
-        for difference in reversed(differences):
-            values = _apply_difference(values, *difference)
+        for steps, scale in reversed(differences):
+            values = values + steps * scale.float()
         return values
 
     def __iter__(self) -> Iterator[str]:
@@ -100,7 +100,3 @@ def _encode_difference(values: torch.Tensor, before: torch.Tensor) -> Difference
     scale = ((values - before).abs().amax(dim=-1, keepdim=True) / LARGEST).bfloat16()
     steps = torch.where(scale > 0, (values - before) / scale, 0.0).round().clamp(-LARGEST, LARGEST).to(torch.int8)
     return steps, scale
-
-
-def _apply_difference(so_far: torch.Tensor, steps: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-    return so_far + steps * scale.float()

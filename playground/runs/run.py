@@ -82,7 +82,7 @@ class Run:
     eta: tuple[float, float] | None = None  # seconds to the end, lower and upper bound (see forecast.py); None when not training
     place: int = 0  # in the queue for memory: 1 is next, 0 is not waiting
     checkpoint_step: int | None = None  # the step of the last save
-    where: dict[str, Any] = field(default_factory=dict)  # the process that trains it, if not the page's, see remote.Link
+    where: dict[str, Any] = field(default_factory=dict)  # the process that trains it, if not the page's, see choice.Link
     live: dict[str, Any] = field(default_factory=dict)  # live knobs that apply from the next step on
     runtime: Runtime = field(default=REAL, repr=False, compare=False)  # clocks and threads of its server
 

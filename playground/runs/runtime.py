@@ -66,3 +66,35 @@ class Runtime:
 
 
 REAL = Runtime()
+
+
+class Loop:
+    """A thread that does its work every `seconds`, and at once when woken, until closed. Errors are logged."""
+
+    def __init__(self, work: Callable[[], object], name: str, seconds: float, runtime: Runtime) -> None:
+        self._work, self._seconds, self._due, self.closing = work, seconds, threading.Event(), False
+        self._thread = runtime.spawn(self._run, name)
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def wake(self) -> None:
+        self._due.set()
+
+    def close(self) -> None:
+        """Stops and joins the thread, unless it is the calling one."""
+        self.closing = True
+        self._due.set()
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self.closing:
+            self._due.wait(self._seconds)
+            self._due.clear()
+            try:
+                if not self.closing:
+                    self._work()
+            except BaseException:
+                log.exception("a round was broken off")

@@ -1,7 +1,8 @@
-"""Reads uploads in a separate process, which is killed when it exceeds its time or memory. The page goes on meanwhile. A fair queue lets
-a few be read at once.
+"""Reads uploads in a separate process, which is killed when it exceeds its time or memory. The page goes on meanwhile. A fair queue lets a
+few be read at once.
 
-`read` sends the request; `python -m playground.runs.upload_process` replies: a line of metadata, then lines of pairs.
+`read` sends the request; `python -m playground.runs.upload_process` replies: a line of metadata, then lines of pairs. The metadata are the
+report of how the upload was read (dropped lines and reasons, columns, encodings), which is saved with the pairs too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,13 +25,75 @@ from typing import Any, BinaryIO
 import playground
 from playground.config import Refusal
 from playground.logs import event, refusals
-from playground.reading.column_mapping import Choices
+from playground.reading.column_mapping import Choices, Column
+from playground.reading.encodings import Encoding
+from playground.reading.filtering import Pair, PreviewRow
 from playground.reading.formats.table import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
-from playground.reading.pairs import Pairs
+from playground.reading.pairs import Pairs, report, to_json
 from playground.reading.text import normalise
 from playground.reading.uploads import read_files, read_hub as read_hub_here
-from playground.runs.disk import read_report
 from playground.runs.runtime import REAL, Clock
+from playground.words import LANGUAGES
+
+
+def pairs_from_json(fields: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pairs:
+    """Restores pairs and report. Raises LookupError, TypeError, ValueError or AttributeError for anything but `to_json` output."""
+    source, target = fields.get("chosen", (0, 1))
+    validation, test = map(int, fields.get("given", (0, 0)))
+    if min(validation, test) < 0 or validation + test >= max(len(pairs), 1):
+        raise ValueError("more pairs are given away than there are")
+    restored = Pairs(
+        tuple(Pair(_text(src), _text(tgt), int(line)) for src, tgt, line in pairs),
+        {_text(reason): tuple(map(int, lines)) for reason, lines in fields.get("dropped", {}).items()},
+        int(fields["lines"]),
+        _text(fields["kind"]),
+        _texts(fields["names"]),
+        credit=_text(fields["credit"]),
+        notes=tuple((_text(key), {name: _plain(value) for name, value in values.items()}) for key, values in fields.get("notes", ())),
+        unit=_text(fields.get("unit", "line")),
+        columns=tuple(Column(_text(name), int(filled), _texts(samples)) for name, filled, samples in fields.get("columns", ())),
+        chosen=(int(source), int(target)),
+        header=bool(fields.get("header")),
+        named=bool(fields.get("named")),
+        encodings=tuple(
+            Encoding(_text(its["file"]), _text(its["name"]), bool(its["guessed"]), _texts(its["alternatives"]), _texts(its["samples"]))
+            for its in fields.get("encodings", ())
+        ),
+        preview=_seen(fields.get("preview", ())),
+        dropped_rows={_text(reason): _seen(rows) for reason, rows in fields.get("dropped_rows", {}).items()},
+        traces=_texts(fields.get("traces", ())),
+        undone=bool(fields.get("undone")),
+        given=(validation, test),
+        joined=tuple(map(int, fields.get("joined", ()))),
+        group=None if fields.get("group") is None else int(fields["group"]),
+        groups=_texts(fields.get("groups", ())),
+    )
+    if restored.groups and len(restored.groups) != len(restored.pairs):
+        raise ValueError(len(restored.groups))
+    for language in LANGUAGES:
+        report(restored, language)  # raises for unknown reasons, notes and units
+    return restored
+
+
+def _seen(rows: Sequence[Sequence]) -> tuple[PreviewRow, ...]:
+    return tuple(PreviewRow(int(line), _texts(cells), _text(reason)) for line, cells, reason in rows)
+
+
+def _texts(values: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(map(_text, values))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _plain(value: Any) -> str | int | float:
+    if not isinstance(value, str | int | float):
+        raise TypeError(value)
+    return value
+
 
 try:
     import resource
@@ -172,7 +235,7 @@ def _unpack(lines: Sequence[bytes], turn: UploadTurn) -> Pairs:
     turn.seconds = fields.pop("seconds")
     if "refusal" in fields:
         raise Refusal(fields["refusal"], **fields["values"])
-    return read_report.from_json(fields, [pair for line in lines[1:] for pair in json.loads(line)])
+    return pairs_from_json(fields, [pair for line in lines[1:] for pair in json.loads(line)])
 
 
 # --- in the separate process ---
@@ -193,7 +256,7 @@ def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
         except Refusal as refusal:
             stdout.write(json.dumps({"refusal": refusal.key, "values": refusal.values, "seconds": sum(os.times()[:2])}).encode())
             return 0
-        stdout.write(json.dumps(read_report.to_json(pairs) | {"seconds": sum(os.times()[:2])}).encode() + b"\n")
+        stdout.write(json.dumps(to_json(pairs) | {"seconds": sum(os.times()[:2])}).encode() + b"\n")
         for start in range(0, len(pairs.pairs), _PAIRS_PER_LINE):
             stdout.write(json.dumps(pairs.pairs[start : start + _PAIRS_PER_LINE], ensure_ascii=False).encode() + b"\n")
         stdout.flush()

@@ -123,8 +123,7 @@ class WatchedPart:
 
     def attended(self, name: str) -> Attended:
         q, k, v, mask, multipliers, power = self.attentions[name]
-        zeros = v.new_zeros(*q.shape[:-1], v.shape[-1])
-        return Attended(q, k, v, mask, multipliers, self.gradients.get(f"{name} heads", zeros), power)
+        return Attended(q, k, v, mask, multipliers, self.gradients[f"{name} heads"], power)
 
     def summed(self, name: str) -> Summed:
         x, total = self.sums[name]

@@ -1,12 +1,12 @@
-"""The page: the only place that knows Gradio. Controls are made from knobs, panels by features/; nothing here touches torch.
+"""The page: the only place that knows Gradio. Controls are made from knobs, panels by features/; nothing here but zero_gpu touches torch.
 Read in this order:
 
-server (a running page) · ending (graceful shutdown) · page (its layout) · controls (one for every knob) · listeners (of the controls, and
-the bridge to our script) · cost_estimate (of the settings) · routes (read by the page's script) · command (the only route that changes
-runs) · actions (on runs) · rooms and room_question (of a class) · experiments (of a class) · assets, plotly_bundle and delivery (static
-files, small and compressed; headers) · network (the server's address in a classroom) · address (a visitor's), guard and turns (rate limits
-and fairness) · connections (slow clients) · rights (access control) · gate (its check for each request) · bodies and calls (the checks of
-what is posted) · gradio_private (four places, see GRADIO.md) · operator (metrics, health) · pace (refresh rates) · boot (the page's start
-data) · downloads (numpy files, a run's zip, code) · document (the first HTML) · first_screen (a picture in it) · endpoints (for programs) ·
-shell (the page without Gradio, when frozen) · links (an address's parameters).
+server (a running page, and its graceful shutdown) · page (its layout, with Gradio and frozen) · controls (one for every knob, and the cost
+of the settings) · listeners (of the controls, and the bridge to our script) · routes (read by the page's script) · command (the only route
+that changes runs, and its actions) · rooms and room_actions (of a class) · assets and delivery (static files, small and compressed;
+headers) · network (the server's address in a classroom, and a visitor's) · guard and turns (rate limits and fairness) · rights (access
+control, and its check of each request) · calls (the check of what is posted) · gradio_private (four places, see GRADIO.md) · zero_gpu (a
+Space with a borrowed GPU) · operator (metrics, health) · boot (links, and the page's start data) · downloads (numpy files, a run's zip,
+code) · document (the first HTML, with a picture in it) · endpoints (for programs).
 """
+

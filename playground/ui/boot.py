@@ -1,16 +1,22 @@
-"""The page's start data: its words, declared knobs, colours and runs, and the fixed facts of a run."""
+"""Links and the page's start data: the settings, run and cursor of a link, and a sentence on the values that are ignored; words, declared
+knobs, colours and runs; and the fixed facts of a run."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, default, limits
+from playground import cursor
+from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, as_text, default, limits, read_query
+from playground.features.diagnostics import panel as diagnostics
+from playground.features.embeddings.query import STATES, TABLES
 from playground.features.lessons import course, labs
 from playground.features.map.architecture import model_figure
+from playground.features.registry import TABS
 from playground.features.shared import uploading
 from playground.features.shared.figures import theme
+from playground.features.shared.labs import UNKNOWN
 from playground.features.shared.naming import (
     CONTROLLED,
     describe_difference,
@@ -23,21 +29,68 @@ from playground.features.shared.naming import (
 )
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import examples, language, unreadable_fields
+from playground.features.translate.query import METHODS
+from playground.lessons.course import COURSE
+from playground.lessons.lab import Lab
+from playground.lessons.labs import LABS
+from playground.lessons.run_questions import Question
+from playground.lessons.tour import STOPS
 from playground.reading.formats.languages import detect_language
 from playground.rooms.room import ticket_of
 from playground.runs.orders import FINISHED, RESUMABLE, WORKING
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui import links
 from playground.ui.controls import GROUPS
-from playground.words import entries, glossary
-from playground.zero_gpu import ON_ZERO_GPU
+from playground.ui.zero_gpu import ON_ZERO_GPU
+from playground.words import entries, glossary, list_terms, paragraph, say
+
+
+def _list_guesses(questions: Iterable[Lab | Question]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([UNKNOWN, *(guess for question in questions for guess in question.guesses)]))
+
+
+# Values of cursor fields that are declared elsewhere in the project.
+LISTS: cursor.Lists = {
+    "tabs": TABS,
+    "methods": METHODS,
+    "embeddings": (*TABLES, *STATES),
+    "gauges": tuple(diagnostics.QUANTITIES),
+    "labs": tuple(LABS),
+    "guesses": _list_guesses(LABS.values()),
+    "lessons": tuple(COURSE),
+    "stops": tuple(STOPS),
+    "answers": _list_guesses(lesson.question for lesson in COURSE.values() if lesson.question),
+    "terms": ("all", *list_terms()),
+}
+
+
+def read_link(runs: Runs, query: Mapping[str, str]) -> tuple[Experiment, dict[str, Refusal]]:
+    """Returns a link's settings, or those of its run if it has none; and the reason for each ignored value."""
+    experiment, refused = read_query(query)
+    place, ignored = cursor.read_query(query, LISTS)
+    ignored |= {str(refusal.values["name"]): refusal for refusal in refused}
+    try:
+        run = runs.get(place["run"]) if "run" in place else None
+        if run and not experiment.difference() and not any(name in KNOBS and name not in ignored for name in query):
+            experiment = disclosed(run)
+        elif run and experiment.data.task == "own":  # a link names own sentences only by their run
+            experiment = experiment.with_(own=run.experiment.data.own)
+    except Refusal as refusal:
+        ignored["run"] = refusal
+    if "pin" in place and runs.find(place["pin"]) is None:
+        ignored["pin"] = Refusal("compare.pin_missing")
+    return experiment, ignored
+
+
+def explain_ignored(ignored: Mapping[str, Refusal], language: str) -> str:
+    """Explains the ignored values of a link; "" without any."""
+    return say(language, "page.link_ignored", what=paragraph(refusal.say(language) for refusal in ignored.values())) if ignored else ""
 
 
 def collect_boot_data(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any]:
     """Returns all that doesn't depend on a run, this visitor's first run, and the ignored parts of the link (the address's parameters)."""
     chosen = language(parameters)
-    _, ignored = links.read(runs, parameters)
+    _, ignored = read_link(runs, parameters)
     words = {name.removeprefix("page."): text for name, text in entries(chosen).items() if name.startswith("page.")}
     return {
         "words": words,
@@ -52,7 +105,7 @@ def collect_boot_data(runs: Runs, parameters: Mapping[str, str], token: str) -> 
         "live": list(LIVE_KNOBS),
         "bounds": {name: knob_bounds(name) for name in CONTROLLED if limits(name).low is not None},
         "labels": {name: label(name, chosen) for name in CONTROLLED},
-        "choices": {name: {_to_text(choice): shown_value(name, choice, chosen) for choice in limits(name).choices} for name in CONTROLLED},
+        "choices": {name: {as_text(choice): shown_value(name, choice, chosen) for choice in limits(name).choices} for name in CONTROLLED},
         "colours": {name: theme.colors(False)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")}
         | {f"dark-{name}": theme.colors(True)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")},
         "palettes": {"light": theme.palette(False), "dark": theme.palette(True)},
@@ -63,7 +116,7 @@ def collect_boot_data(runs: Runs, parameters: Mapping[str, str], token: str) -> 
         # an interrupted run resumes by itself: its page listens for that
         "statuses": {"working": WORKING, "resumable": RESUMABLE, "over": [status for status in FINISHED if status != "interrupted"]},
         "ignored": list(ignored),
-        "notice": links.explain_ignored(ignored, chosen),
+        "notice": explain_ignored(ignored, chosen),
         "zero_gpu": ON_ZERO_GPU,
         "host": os.environ.get("SPACE_HOST", ""),
     }
@@ -119,16 +172,5 @@ def describe_parent(runs: Runs, run: Run, chosen: str, token: str) -> dict[str, 
     if run.parent is None:
         return None
     id, step = run.parent
-    try:
-        source = runs.get(id)
-        name = name_of(source, chosen, token)
-    except Refusal:
-        name = ""
-    return {"run": id, "step": step, "name": name, "until": run.first_step}
-
-
-def _to_text(value: Any) -> str:
-    """Formats a knob's value as the page writes it into an address."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value)
+    source = runs.find(id)
+    return {"run": id, "step": step, "name": name_of(source, chosen, token) if source else "", "until": run.first_step}

@@ -6,7 +6,7 @@ import json
 import logging
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import Any
@@ -20,8 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from playground.config import Refusal
 from playground.logs import event
 from playground.ui.endpoints.answers import ENDPOINTS, explain_mismatch
-from playground.ui.gate import respond_refusal
-from playground.ui.rights import OFF, Listener
+from playground.ui.rights import OFF, Listener, respond_refusal
 
 log = logging.getLogger(__name__)
 CALL = re.compile(r"/gradio_api/(run|call/v2|call|queue/join)(?:/([^/]+))?")
@@ -120,7 +119,7 @@ _FIELD_CHECKS: Mapping[str, Callable[[Any], bool]] = {
 
 
 async def _read_body(request: Request) -> bytes:
-    """Reads the whole body; bodies.py limits its length."""
+    """Reads the whole body; guard.py limits its length."""
     with SpooledTemporaryFile(SPOOL_BYTES) as file:
         async for chunk in request.stream():
             file.write(chunk)
@@ -141,7 +140,8 @@ def _parse_call(body: bytes) -> dict[str, Any]:
         count += len(level)
         if count > MAX_VALUES or not all(math.isfinite(value) for value in level if isinstance(value, float)):
             break
-        level = [child for value in level if isinstance(value, dict | list) for child in _children(value)]
+        parents = [value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)]
+        level = [child for children in parents for child in children]
         if not level:
             return message
     raise Refusal("api.no_json")
@@ -153,10 +153,6 @@ def _reject_number(text: str) -> float:
 
 def _parse_int(text: str) -> int:
     return int(text) if len(text) < MAX_DIGITS else int(_reject_number(text))
-
-
-def _children(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -45,8 +45,9 @@ def build_policy() -> str:
     return "; ".join(" ".join((name, *sources)) for name, sources in rules.items())
 
 
-class SecurityHeaders:
-    """Adds the headers, unless a response has stricter ones of its own."""
+class ResponseHeaders:
+    """Adds the security headers, unless a response has stricter ones of its own; and makes browsers cache Gradio's files, whose names
+    contain a hash, for ever."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -63,6 +64,8 @@ class SecurityHeaders:
                 rules = {} if headers.get("Content-Type", "").startswith(ASSET_TYPES) else self._rules
                 for name, value in rules.items():
                     headers.setdefault(name, value)
+                if IMMUTABLE_PATH in scope["path"] and message["status"] == 200:
+                    headers["Cache-Control"] = FOR_EVER
             await send(message)
 
         await self.app(scope, receive, add_headers)
@@ -100,9 +103,8 @@ def build_middleware(rewriters: Mapping[str, Rewriter], guards: Sequence[Middlew
     """Returns the middleware. `rewriters` complete Gradio's responses by path; `guards` may reject a request before anything is done for
     it."""
     return [
-        Middleware(SecurityHeaders),
+        Middleware(ResponseHeaders),
         Middleware(Compression, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL),
-        Middleware(ImmutableCache),
         *guards,
         Middleware(Rewriting, rewriters=rewriters),
     ]
@@ -114,24 +116,6 @@ class Compression(GZipMiddleware):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         files = scope["type"] == "http" and scope["path"].endswith((".js", ".css"))
         await (self.app if files else super().__call__)(scope, receive, send)
-
-
-class ImmutableCache:
-    """Makes browsers cache Gradio's files, whose names contain a hash, for ever."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or IMMUTABLE_PATH not in scope["path"]:
-            return await self.app(scope, receive, send)
-
-        async def set_header(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] == 200:
-                MutableHeaders(scope=message)["Cache-Control"] = FOR_EVER
-            await send(message)
-
-        await self.app(scope, receive, set_header)
 
 
 class Rewriting:

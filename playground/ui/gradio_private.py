@@ -14,8 +14,8 @@ with mock.patch("inspect.getfile", side_effect=OSError):
 from gradio.tunneling import CURRENT_TUNNELS
 
 from playground.runs.limits import Limits
-from playground.ui.connections import CLOSING_CONNECTIONS, KEEP_ALIVE_S, limited_protocol
 from playground.ui.delivery import PublicCORS
+from playground.ui.network import CLOSING_CONNECTIONS, KEEP_ALIVE_S, limited_protocol
 
 # Poll intervals of Gradio's queue for new work and for progress, in seconds.
 QUEUE_POLL_S, PROGRESS_POLL_S = 0.02, 0.5

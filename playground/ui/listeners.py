@@ -16,15 +16,15 @@ from starlette.concurrency import run_in_threadpool
 
 from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, default, is_possible, preset
 from playground.features.shared import uploading
+from playground.features.shared.naming import disclosed
 from playground.runs.forecast import fitting_steps
 from playground.runs.registry import Runs
-from playground.ui import links
-from playground.ui.actions import answer_call
-from playground.ui.address import address_of
 from playground.ui.assets import MAIN, asset_path
-from playground.ui.controls import preset_update, translate
-from playground.ui.cost_estimate import describe_cost as outlook_of, draw_schedule
+from playground.ui.boot import read_link
+from playground.ui.command import answer_call
+from playground.ui.controls import describe_cost as outlook_of, draw_schedule, preset_update, translate
 from playground.ui.endpoints import to_gradio_error
+from playground.ui.network import address_of
 from playground.ui.rights import PUBLIC, Listeners
 from playground.ui.turns import Turns
 from playground.words import preferred, say
@@ -243,8 +243,10 @@ def link_query(fields: Any, request: gr.Request) -> dict[str, str]:
 
 
 def link_values(runs: Runs, query: Mapping[str, str], names: list[str]) -> list:
-    """Returns a link's value of every knob; boot.py explains ignored ones."""
-    flat = links.read(runs, query)[0].flat()
+    """Returns a link's value of every knob, of one that names neither run nor knobs that of the run it opens with; boot.py explains ignored
+    ones."""
+    first = runs.shipped()[:1] if not {"run", *names} & {*query} else []
+    flat = (disclosed(first[0]) if first else read_link(runs, query)[0]).flat()
     return [flat[name] for name in names]
 
 

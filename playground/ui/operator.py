@@ -1,5 +1,6 @@
 """The operator's routes: metrics for Prometheus, and a list of the unfinished runs, which it can stop; and the health endpoint, for what
-starts and monitors the server. No label or answer has an id, and /health no name and nothing private.
+starts and monitors the server, such as a supervisor that restarts a failing one. No label or answer has an id, and /health no name and
+nothing private.
 
 The operator sends the token of PLAYGROUND_OPERATOR in a request's Authorization header. It is compared in constant time and stored as a
 digest; it is in no address, cookie or log. docs/grafana.json draws the metrics.
@@ -11,14 +12,11 @@ import hashlib
 import hmac
 import logging
 import os
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 import orjson
@@ -28,16 +26,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from playground import __version__
 from playground.config import Refusal
 from playground.logs import event, pseudonym, recent
-from playground.runs.health import FAILING, health
-from playground.runs.rate_limit import RateLimit
+from playground.runs.engines.choice import UNREACHABLE
+from playground.runs.limits import RateLimit
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
-from playground.ui.gate import respond_not_found
-from playground.ui.rights import PUBLIC, GuardedRoute
+from playground.ui.network import address_of
+from playground.ui.rights import PUBLIC, GuardedRoute, respond_not_found
 from playground.words import ENGLISH, say
 
 log = logging.getLogger(__name__)
@@ -45,6 +43,8 @@ PATH = f"{PREFIX}/operator"
 METRICS = ("/metrics", f"{PREFIX}/metrics")  # a Space forwards only addresses that begin as Gradio's do
 PRIVATE = {"Cache-Control": "no-store"}
 MAX_WRONG, WRONG_SECONDS = 10, 600.0  # wrong tokens per address
+SILENT_S = 60.0  # seconds without an answer after which the disk counts as silent
+OK, BUSY, FAILING = "ok", "busy", "failing"
 MIN_TOKEN = 16  # characters of a token that can't be guessed
 Counts = Mapping[str, Callable[[], int]]  # further numbers by name
 
@@ -174,7 +174,6 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 HEALTH = ("/health", f"{PREFIX}/health")  # a Space forwards only addresses that begin as Gradio's do
 
 
@@ -186,7 +185,7 @@ def health_routes(runs: Runs, counts: Mapping[str, Callable[[], int]]) -> list[G
         health_report = health(runs)
         report = {
             "status": health_report["status"],
-            "version": app_version(),
+            "version": __version__,
             "uptime_seconds": round(time.monotonic() - began),
             **{name: count() for name, count in counts.items()},
             **health_report,
@@ -197,11 +196,35 @@ def health_routes(runs: Runs, counts: Mapping[str, Callable[[], int]]) -> list[G
     return [GuardedRoute(path, respond, PUBLIC, cost=0) for path in HEALTH]
 
 
-@cache
-def app_version() -> str:
-    """Returns the version in pyproject.toml, beside a clone or in the installed package; "" without either."""
-    with suppress(OSError, TypeError):
-        return re.search(r'^version = "(.+)"$', PROJECT.read_text(encoding="utf-8"), re.MULTILINE)[1]
-    with suppress(PackageNotFoundError):
-        return version("transformer-playground")
-    return ""
+def health(runs: Runs) -> dict[str, Any]:
+    """Returns {"status", "reasons", "memory", "disk", "runs", "cluster", "workers", "processes": those besides this one}, sizes in bytes.
+
+    "failing": a restart may help: no thread trains or tidies up, or the disk is silent. "busy": new trainings wait or are refused; others
+    go on. An unreachable cluster is neither: this machine trains instead.
+    """
+    counted, disk, memory = runs.count(), runs.store.disk, runs.memory
+    failing = {
+        "no_workers": not counted["alive"], "no_watchdog": not counted["watchdog"], "no_housekeeper": not counted["housekeeper"],
+        "disk_silent": disk.silent_seconds > SILENT_S,
+    }  # fmt: skip
+    busy = {
+        "memory_full": counted["waiting"], "places_taken": counted["unfinished"] >= runs.limits.runs_unfinished,
+        "kept_full": counted["full"], "disk_refuses": disk.refuses,
+    }  # fmt: skip
+    away = runs.cluster["state"] == UNREACHABLE
+    error, shares = disk.last_error, memory.by_share()
+    used = memory.used
+    return {
+        "status": FAILING if any(failing.values()) else BUSY if any(busy.values()) else OK,
+        "reasons": [name for name, holds in (failing | busy | {"cluster_unreachable": away}).items() if holds],
+        "memory": {"limit": memory.limit, "used": used, "free": max(0, memory.limit - used), "held": memory.held, "shares": shares},
+        "disk": {
+            "free": disk.free,
+            "silent_seconds": round(disk.silent_seconds, 1),
+            "last_error": error and {"name": error.name, "seconds_ago": round(runs.store.runtime.date() - error.at, 1)},
+        },
+        "runs": {name: counted[name] for name in ("training", "waiting", "kept")},
+        "cluster": runs.cluster | ({"note": say(ENGLISH, "operator.reason_cluster_unreachable")} if away else {}),
+        "workers": {name: counted[name] for name in ("alive", "replaced", "lost")},
+        "processes": {"ready": counted["processes"], "held": memory.held_elsewhere},
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 
 import gradio as gr
 
@@ -10,7 +11,9 @@ from playground.features.registry import PLACES
 from playground.features.shared.naming import CONTROLLED
 from playground.runs.registry import Runs
 from playground.ui import listeners
+from playground.ui.assets import CORE, list_styles
 from playground.ui.controls import GROUPS, make_control, make_preset_list
+from playground.ui.document import known_tag, skip_links, start_watch
 from playground.ui.rights import Listeners
 from playground.ui.turns import Turns
 from playground.words import ENGLISH, say
@@ -83,7 +86,7 @@ def _add_place(parts: Parts, place: str, names: tuple[str, ...]) -> None:
             with _add_tab(parts, f"tab_{name}", f"pg-tab-{name}"):
                 if name == "data":
                     _add_upload(parts)
-                gr.HTML(f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>', apply_default_css=False)
+                gr.HTML(f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>', apply_default_css=False, padding=False)
 
 
 def _add_knobs(parts: Parts) -> None:
@@ -93,7 +96,6 @@ def _add_knobs(parts: Parts) -> None:
         parts.train = parts.title(gr.Button(words("train"), variant="primary", elem_id="pg-train"), "train", "value")
         gr.HTML('<div id="pg-run-buttons"></div><div id="pg-deal"></div>', apply_default_css=False)
         parts.outlook = gr.Markdown(elem_id="pg-outlook")
-    parts.title(gr.HTML(words("next_run"), elem_id="pg-next-run", apply_default_css=False, padding=False), "next_run", "value")
     with gr.Column(elem_id="pg-first-knobs"):
         parts.preset = make_preset_list()
         for first, _ in GROUPS.values():
@@ -131,3 +133,69 @@ def _add_upload(parts: Parts) -> None:
         train_button = parts.title(gr.Button(words("own_train"), variant="primary", elem_id="pg-train-own"), "own_train", "value")
         gr.HTML('<p id="pg-nothing-read"></p><div id="pg-preview"></div>', apply_default_css=False)
     parts.upload = {"files": files, "text": text, "hub": hub, "look": read_button, "use": train_button}
+
+
+def theme() -> gr.Theme:
+    """Returns Gradio's default theme in quiet colours, with system fonts: nothing is fetched from elsewhere."""
+    chinese = ["PingFang SC", "Noto Sans SC", "Noto Sans CJK SC", "Microsoft YaHei"]
+    sans = ["system-ui", "-apple-system", "Segoe UI", "Roboto", *chinese, "sans-serif"]
+    mono = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
+    base = gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=sans, font_mono=mono, spacing_size="sm", radius_size="md")
+    return base.set(  # contrast of at least 4.5, which Gradio's own greys and indigo miss
+        body_text_color_subdued="*neutral_600",
+        block_title_text_color="*neutral_600",
+        block_label_text_color="*neutral_600",
+        input_placeholder_color="*neutral_500",
+        input_placeholder_color_dark="*neutral_400",
+        color_accent="*primary_600",
+        button_primary_background_fill="*primary_600",
+        button_primary_background_fill_hover="*primary_700",
+    )
+
+
+def theme_css() -> str:
+    """Returns the CSS of the page's Gradio theme, as Gradio serves it."""
+    from fastapi import FastAPI  # here, since only a frozen page needs them
+    from starlette.testclient import TestClient
+
+    app = gr.mount_gradio_app(FastAPI(), gr.Blocks(analytics_enabled=False), "/", theme=theme())
+    return TestClient(app).get("/theme.css").text
+
+
+def build_frozen_page(assets: str, modules: str, live: str = "") -> str:
+    """Returns the HTML of the page without Gradio and without a server: the same places and tabs as plain buttons, around the same panels;
+    with styles and the script `modules` in the folder `assets`; `live` is the address of a page with a server."""
+    styles = "".join(f'<link rel="stylesheet" href="{assets}/{name}">' for name in ("theme.css", f"{CORE}frozen.css", *list_styles()))
+    inner = "".join(_panel(f"pg-place-{place}", _tabs(f"pg-tabs-{place}", names)) for place, names in PLACES.items())
+    about = f'<p data-say="frozen_about">{escape(words("frozen_about"))}</p><p id="pg-to-live"></p>'
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8">{start_watch()}'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(PLACES)}'
+        f'<script src="{assets}/{modules}"></script></head>'
+        f'<body data-live="{escape(live)}">{skip_links(ENGLISH)}'
+        f'<div class="gradio-container"><main class="fillable">{FRAME}<div id="pg-body">'
+        f'<div id="pg-knobs">{about}<div id="pg-run-buttons" hidden></div></div>'
+        f'<div id="pg-rail"><nav id="pg-figure"></nav></div>'
+        f'<div id="pg-view"><div id="pg-places">{_list("place", tuple(PLACES))}{inner}</div></div>'
+        f'<div id="pg-dock"><aside id="pg-lesson-bar" hidden></aside></div></div>{FOOT}</main></div></body></html>'
+    )
+
+
+def _list(kind: str, names: tuple[str, ...]) -> str:
+    """Returns the buttons of places, or of the tabs of one."""
+    template = (
+        '<button type="button" role="tab" id="pg-{kind}-{name}-button" aria-controls="pg-{kind}-{name}" aria-selected="false" '
+        'data-say="{kind}_{name}">{text}</button>'
+    )
+    buttons = "".join(template.format(kind=kind, name=name, text=escape(words(f"{kind}_{name}"))) for name in names)
+    return f'<div class="tab-wrapper"><div class="tab-container" role="tablist">{buttons}</div></div>'
+
+
+def _panel(id: str, inner: str) -> str:
+    return f'<div id="{id}" class="tabitem" role="tabpanel" aria-labelledby="{id}-button" hidden>{inner}</div>'
+
+
+def _tabs(id: str, names: tuple[str, ...]) -> str:
+    inner = "".join(_panel(f"pg-tab-{name}", f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>') for name in names)
+    return f'<div id="{id}" class="pg-tabs">{_list("tab", names)}{inner}</div>'

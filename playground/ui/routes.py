@@ -30,15 +30,13 @@ from playground.runs.cache import LRU
 from playground.runs.registry import Runs
 from playground.runs.tables import csv_of
 from playground.ui import command
-from playground.ui.address import address_of
 from playground.ui.assets import CORE, PREFIX, asset_version, choose_coding, read_asset
 from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
 from playground.ui.downloads import attention_file, snippets, takeaway
-from playground.ui.gate import respond_not_found
-from playground.ui.network import describe_lan, is_loopback
-from playground.ui.pace import Pace
-from playground.ui.rights import FILE, LINK, PUBLIC, READER, GuardedRoute, Right
+from playground.ui.network import address_of, describe_lan, is_loopback
+from playground.ui.rights import FILE, LINK, PUBLIC, READER, GuardedRoute, Right, respond_not_found
+from playground.ui.turns import Pace
 
 HEARTBEAT_S = 15.0  # seconds between keep-alive comments on a quiet stream
 # Panels that are the same for all readers of the run's sentences. Where every visitor may read them the response is cached without a token:
@@ -50,12 +48,11 @@ MAX_ATTEMPTS = 3  # attempts at finding panel and sentence at one step, between 
 
 
 class Responses:
-    """The responses of the routes, about the runs of a server that listens at this address."""
+    """The responses of the routes about the runs of a server."""
 
-    def __init__(self, runs: Runs, reader: Reader, listens_at: str, rooms: Rooms | None) -> None:
-        self._runs, self._reader, self._listens_at, self._rooms = runs, reader, listens_at, rooms
+    def __init__(self, runs: Runs, reader: Reader, rooms: Rooms | None) -> None:
+        self._runs, self._reader, self._rooms = runs, reader, rooms
         self._pace, self._panels = Pace(), LRU(most_bytes=CACHE_BYTES)
-        self._packing = asyncio.Semaphore(1)  # one zip at a time: its scores take a whole core
         runs.memory.add("panels", self._panels)
 
     async def live(self, request: Request) -> Response:
@@ -68,12 +65,6 @@ class Responses:
             return _respond_refusal(refusal, request)
         headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
         return StreamingResponse(_stream(self._runs, run_id, since, request, self._pace), media_type="text/event-stream", headers=headers)
-
-    def boot(self, request: Request) -> dict:
-        return collect_boot_data(self._runs, request.query_params, _token(request)) | {"lan": _lan_for(request, self._listens_at)}
-
-    def runs(self, request: Request) -> dict:
-        return list_runs(self._runs, _token(request), language(request.query_params))
 
     def run(self, request: Request) -> dict:
         return describe_run(self._runs, self._reader, request.path_params["run"], _token(request), request.query_params)
@@ -102,10 +93,10 @@ class Responses:
         return panel_fields, view
 
     def _draw(self, name: str, request: Request) -> tuple[dict, View]:
-        view = self._view(request)
+        view = self.view(request)
         self._runs.mark_seen(view.run.id, _token(request))
         if shared := name in SHARED_PANELS and view.run.may_be_read_by(""):
-            view = self._view(request, shared)
+            view = self.view(request, shared)
         check(name, view)
 
         def make() -> dict:
@@ -114,44 +105,26 @@ class Responses:
         cache_key = (name, view.run.version, *sorted(view.parameters.items()))
         return (_embed_parts(self._panels.get_or_make(cache_key, lambda: _serialise_parts(make()))) if shared else make()), view
 
-    def _view(self, request: Request, shared: bool = False) -> View:
+    def view(self, request: Request, shared: bool = False) -> View:
         return View(self._runs, self._reader, dict(request.query_params), "" if shared else _token(request), self._rooms)
 
     def export(self, request: Request) -> Response:
         query = request.query_params
         return _send_file(*uploading.export_upload(self._runs, query.get("own", ""), query.get("kind", ""), _token(request)))
 
-    def history(self, request: Request) -> Response:
-        run = self._runs.get(request.query_params.get("run", ""))
-        if request.query_params.get("table") == "validations":
-            return _send_file(f"{run.name}-validations.csv", csv_of(run.history.validation_frame()))
-        return _send_file(f"{run.name}-steps.csv", csv_of(run.history.frame()))
-
-    def table(self, request: Request) -> Response:
-        return _send_file(*table.write_csv(self._view(request)))
-
-    def board(self, request: Request) -> Response:
-        return _send_file(*board.write_csv(self._view(request)))
-
-    def attention(self, request: Request) -> Response:
-        return _send_file(*attention_file(self._view(request)))
-
-    def takeaway(self, request: Request) -> Response:
-        return takeaway(self._runs, self._reader, request, _token(request), self._packing)
-
     def reading(self, request: Request) -> dict:
         return uploading.describe_upload(self._runs, request.query_params.get("own", ""), language(request.query_params), _token(request))
 
-    def preview(self, request: Request) -> dict:
-        return preview(self._runs, request.query_params, _token(request))
-
-    def code(self, request: Request) -> dict:
-        return snippets(self._runs, self._reader, request.query_params, _token(request))
+    def history(self, request: Request) -> Response:
+        run = self._runs.get(request.query_params.get("run", ""))
+        if request.query_params.get("table") == "validations":
+            return _send_file(f"{run.name}-validations.csv", csv_of(run.history.validations.frame()))
+        return _send_file(f"{run.name}-steps.csv", csv_of(run.history.steps.frame()))
 
 
 def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Rooms | None = None) -> list[GuardedRoute]:
     """Returns our own routes, for a server that listens at this address."""
-    responses = Responses(runs, reader, listens_at, rooms)
+    responses, packing = Responses(runs, reader, rooms), asyncio.Semaphore(1)  # one zip at a time: its scores take a whole core
 
     def get(path: str, right: Right, answer: Callable[[Request], Any]) -> GuardedRoute:
         async def endpoint(request: Request) -> Response:
@@ -160,21 +133,27 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
 
         return GuardedRoute(f"{PREFIX}{path}", endpoint, right)
 
+    def boot(request: Request) -> dict:
+        return collect_boot_data(runs, request.query_params, _token(request)) | {"lan": _lan_for(request, listens_at)}
+
+    def download(path: str, right: Right, answer: Callable[[View], tuple[str, bytes | str]]) -> GuardedRoute:
+        return get(path, right, lambda request: _send_file(*answer(responses.view(request))))
+
     return [
         command.route(runs),
-        get("/boot", PUBLIC, responses.boot),
-        get("/runs", PUBLIC, responses.runs),
+        get("/boot", PUBLIC, boot),
+        get("/runs", PUBLIC, lambda request: list_runs(runs, _token(request), language(request.query_params))),
         get("/run/{run}", LINK, responses.run),
         get("/panel/{name}", LINK, responses.panel),
         get("/export", READER, responses.export),
         get("/history", LINK, responses.history),
-        get("/table", LINK, responses.table),
-        get("/board", LINK, responses.board),
-        get("/attention", READER, responses.attention),
-        get("/takeaway/{run}", READER, responses.takeaway),  # own sentences: OWNER
+        download("/table", LINK, table.write_csv),
+        download("/board", LINK, board.write_csv),
+        download("/attention", READER, attention_file),
+        get("/takeaway/{run}", READER, lambda request: takeaway(runs, reader, request, _token(request), packing)),  # own sentences: OWNER
         get("/reading", READER, responses.reading),
-        get("/preview", READER, responses.preview),
-        get("/code", LINK, responses.code),
+        get("/preview", READER, lambda request: preview(runs, request.query_params, _token(request))),
+        get("/code", LINK, lambda request: snippets(runs, reader, request.query_params, _token(request))),
         get("/qr", PUBLIC, _draw_qr),
         get(f"/{worksheet.PATH}", PUBLIC, _print_worksheet),
         GuardedRoute(f"{PREFIX}/asset/{{version}}/{{name:path}}", _send_asset, PUBLIC, cost=FILE),
@@ -212,9 +191,8 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
     try:
         version, quiet_s = -1, 0.0
         while not await request.is_disconnected():
-            try:
-                run = runs.get(run_id)
-            except Refusal:
+            run = runs.find(run_id)
+            if run is None:
                 yield b"event: gone\ndata: {}\n\n"
                 return
             runs.mark_seen(run_id)
@@ -237,7 +215,7 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
 def _lan_for(request: Request, listens_at: str) -> dict:
     """Returns the server's address in its network to a client on this very machine only."""
     is_here = is_loopback(request.url.hostname or "") and request.client is not None and is_loopback(request.client.host)
-    return describe_lan(listens_at) if is_here else {"listens": True, "address": "", "windows": False}
+    return describe_lan(listens_at) if is_here else {"listens": True, "address": ""}
 
 
 def _token(request: Request) -> str:

@@ -1,95 +1,71 @@
-"""Assembles the running server from the page and the runs: limits, host and port, our own routes, and only those of Gradio's in use."""
+"""Assembles the running server from the page and the runs: limits, host and port, our own routes, and only those of Gradio's in use.
+
+On a signal training runs are saved, within the ten seconds that Docker, a Space and systemd wait before they kill.
+"""
 
 from __future__ import annotations
 
 import gc
 import logging
 import os
+import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import time
+import webbrowser
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 # Set before Gradio is imported: by default it sends telemetry, and keeps a long event log that it copies after each event.
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
 os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
-# uvicorn would trust forwarding headers of every local process; PLAYGROUND_PROXIES declares the proxies (see address.py)
+# uvicorn would trust forwarding headers of every local process; PLAYGROUND_PROXIES declares the proxies (see network.py)
 os.environ.setdefault("FORWARDED_ALLOW_IPS", "")
 
-from playground import zero_gpu  # before Gradio and torch
+from playground.ui import zero_gpu  # before Gradio and torch
 
 # isort: split
 from playground.ui import gradio_private  # before Gradio
 
 # isort: split
 import gradio as gr
-import orjson
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.requests import Request
 
 from playground import logs
 from playground.config import Refusal
-from playground.cursor import declared
 from playground.features.map.panel import PLANS
-from playground.features.registry import PLACES
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.uploading import UPLOADS
-from playground.rooms.registry import Rooms
-from playground.rooms.rules import RoomRules
+from playground.rooms.registry import RoomRules, Rooms
 from playground.runs.cache import freeze_objects
 from playground.runs.registry import Runs
 from playground.ui import document, operator, rooms as rooms_routes
-from playground.ui.assets import MAIN, asset_path, list_styles
-from playground.ui.bodies import Bodies, store_uploads, uploads_folder
 from playground.ui.calls import Calls
 from playground.ui.delivery import Rewriter, build_middleware
-from playground.ui.ending import Shutdown, shut_down
+from playground.ui.document import FirstScreen, head, preloads
 from playground.ui.endpoints import MENU_ENTRY, add_endpoints, describe_api
-from playground.ui.first_screen import FirstScreen, preloads
-from playground.ui.gate import Gate, exception_handlers
-from playground.ui.guard import Guard
-from playground.ui.network import PORT, choose_port, server_name
-from playground.ui.page import build_page
-from playground.ui.rights import API, GuardedRoute, Listeners, Table
+from playground.ui.guard import Bodies, Guard, store_uploads, uploads_folder
+from playground.ui.network import PORT, choose_port, describe_lan, server_name
+from playground.ui.page import build_page, theme
+from playground.ui.rights import API, Gate, GuardedRoute, Listeners, Table, exception_handlers
 from playground.ui.routes import routes
 from playground.ui.turns import MAX_WAITING, Tally, Turns
-from playground.words import ENGLISH, LANGUAGES, browser_tags, say
+from playground.words import ENGLISH, say
 
 log = logging.getLogger(__name__)
+# Ctrl-C, the signal of service managers, a closed terminal, and Ctrl-Break on Windows
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+POLL_S = 0.1  # between two checks of the flag
 MAX_SESSIONS = 100  # of browser tabs that Gradio remembers, 0.3 MB each: an evicted tab gets another unnoticed, as it has no state there
 SWITCH_INTERVAL_S = 0.0005  # seconds of a thread's time slice: in a class a short request is always waiting
-
-
-def theme() -> gr.Theme:
-    """Returns Gradio's default theme in quiet colours, with system fonts: nothing is fetched from elsewhere."""
-    sans = [
-        "system-ui",
-        "-apple-system",
-        "Segoe UI",
-        "Roboto",
-        "PingFang SC",
-        "Noto Sans SC",
-        "Noto Sans CJK SC",
-        "Microsoft YaHei",
-        "sans-serif",
-    ]
-    mono = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
-    base = gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=sans, font_mono=mono, spacing_size="sm", radius_size="md")
-    return base.set(  # contrast of at least 4.5, which Gradio's own greys and indigo miss
-        body_text_color_subdued="*neutral_600",
-        block_title_text_color="*neutral_600",
-        block_label_text_color="*neutral_600",
-        input_placeholder_color="*neutral_500",
-        input_placeholder_color_dark="*neutral_400",
-        color_accent="*primary_600",
-        button_primary_background_fill="*primary_600",
-        button_primary_background_fill_hover="*primary_700",
-    )
 
 
 def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None = None) -> tuple[gr.Blocks, FastAPI, str]:
@@ -186,36 +162,6 @@ def _share_memory(runs: Runs, reader: Reader, first_screen: FirstScreen) -> None
         runs.memory.add(name, *caches)
 
 
-def head() -> str:
-    """Returns the tags that load the page's style and script, and first the data that the script needs before any request. Relative
-    addresses work behind a proxy and inside a Space's frame."""
-    styles = "".join(f'<link rel="stylesheet" href="{asset_path(name)}">' for name in list_styles())
-    return (
-        f"{styles}{known_tag(PLACES)}"
-        f'<script type="module" src="{asset_path(MAIN)}"></script>'
-        '<meta name="referrer" content="same-origin">'
-    )
-
-
-def known_tag(places: Mapping[str, Sequence[str]]) -> str:
-    """Returns a tag that declares the cursor, languages, places and tabs to the script."""
-    known = orjson.dumps({"cursor": declared(), "languages": languages(), "places": places}).decode().replace("<", r"\u003c")
-    return f'<script type="application/json" id="pg-known">{known}</script>'
-
-
-def languages() -> dict[str, dict[str, Any]]:
-    """Returns the page's languages by code: long and brief names, the tag of their text and the tags by which browsers request them."""
-    return {
-        code: {
-            "name": say(code, "language.name"),
-            "brief": say(code, "language.brief"),
-            "html": say(code, "language.html"),
-            "browser": browser_tags(code),
-        }
-        for code in LANGUAGES
-    }
-
-
 def is_mcp_wanted() -> bool:
     """Whether the endpoints become MCP tools: PLAYGROUND_MCP is set and the package is installed."""
     wanted = os.environ.get("PLAYGROUND_MCP", "") not in ("", "0")
@@ -246,6 +192,50 @@ def serve() -> None:
     logs.event(log, "server_began", runs=len(runs.shipped()), device=",".join(limits.devices), cores=limits.cores, memory=limits.memory)
     if port != PORT and not {"PORT", "GRADIO_SERVER_PORT"} & os.environ.keys():
         print(say(ENGLISH, "page.next_port", taken=PORT, port=port), flush=True)
-    print(f"Transformer Playground: {url}", flush=True)
+    announce(url, runs.store.folder)
     shutdown.wait()
     shut_down(demo, runs)
+
+
+def announce(url: str, folder: Path) -> None:
+    """Prints where the page is, for this machine and for others of the network, and where runs are kept; opens it with PLAYGROUND_OPEN."""
+    lan = describe_lan(server_name())["address"]
+    port = urlsplit(url).port
+    print(f"Transformer Playground: {url}", *([f"Other machines of this network: http://{lan}:{port}"] if lan and port else []), sep="\n")
+    print(f"Runs are kept in {folder}", flush=True)
+    if os.environ.get("PLAYGROUND_OPEN", "") not in ("", "0"):
+        webbrowser.open(url)
+
+
+class Shutdown:
+    """Replaces the default action of the signals: the first sets a flag, further ones change nothing. Signals ignored at the start, as by
+    nohup, stay ignored."""
+
+    def __init__(self) -> None:
+        """Must run in the main thread."""
+        self.requested = False
+        for number in (getattr(signal, name) for name in SIGNALS if hasattr(signal, name)):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._request)
+
+    def wait(self) -> None:
+        """Blocks until a signal requests the end."""
+        while not self.requested:
+            time.sleep(POLL_S)
+
+    def _request(self, *signal_args: Any) -> None:
+        self.requested = True
+
+
+def shut_down(demo: gr.Blocks, runs: Runs) -> None:
+    """Stops accepting requests, saves training runs and exits with 0. Open streams report the interruption. Threads still answering are
+    abandoned: torch may abort an interpreter that cleans up around them."""
+    gradio_private.stop_server(demo)
+    runs.close()
+    logs.event(log, "server_ended")
+    gradio_private.close_tunnels()
+    with suppress(OSError):  # the terminal is closed
+        logging.shutdown()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(0)

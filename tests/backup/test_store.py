@@ -1,4 +1,4 @@
-"""A store looked through, taken along and brought back: the same runs for the same people, and nothing from anybody who means ill."""
+"""A store looked through, taken along and brought back: the same runs for the same people, and nothing of an attacker."""
 
 import io
 import json
@@ -47,7 +47,7 @@ def data(moved, tmp_path):
 
 
 def verdicts(folder):
-    return {found.name: found.verdict for found in check(folder)}
+    return {finding.name: finding.verdict for finding in check(folder)}
 
 
 @pytest.mark.night
@@ -58,7 +58,7 @@ def test_a_moved_store_serves_the_same_runs_to_the_same_people(moved, tmp_path):
     assert set(verdicts(tmp_path / "new").values()) == {WHOLE}
     assert Rooms(tmp_path / "new" / "rooms").authenticate(code, ticket_of(code, ME))[1] == 0
     with served(tmp_path / "new") as runs:
-        assert [found.id for found in runs.list_owned(ME)] == [run.id]
+        assert [owned.id for owned in runs.list_owned(ME)] == [run.id]
         again, other = runs.get(run.id), runs.get(ended.id)
         assert (again.pairs, again.status, again.step) == (PAIRS, "paused", run.step)
         assert again.looked_at == int((folder / "runs" / run.id / "run.json").stat().st_mtime)
@@ -171,11 +171,11 @@ def tar_of(path, entries, **kinds):
     """A tar with these files; of those in `kinds` the header is changed."""
     with tarfile.open(path, "w") as tar:
         for name, data in entries:
-            made = tarfile.TarInfo(name)
-            made.size = len(data)
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
             for attribute, value in kinds.get(name.rpartition("/")[2].partition(".")[0], {}).items():
-                setattr(made, attribute, value)
-            tar.addfile(made, io.BytesIO(data) if made.isreg() else None)
+                setattr(member, attribute, value)
+            tar.addfile(member, io.BytesIO(data) if member.isreg() else None)
     return path
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks import page, suite
-from benchmarks.browser import INSTALL
+from benchmarks.page import INSTALL
 from playground.runs.queue.scheduler import FAIR_EVERY
 
 

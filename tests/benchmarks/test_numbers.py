@@ -35,7 +35,7 @@ def test_summaries_count_what_was_never_reached_as_later_than_any(values, three,
 def test_a_percentile_is_the_smallest_value_that_the_share_does_not_exceed(values, share):
     value = percentile(values, share)
     assert value in values
-    assert sum(one <= value for one in values) >= share * len(values) > sum(one < value for one in values)
+    assert sum(number <= value for number in values) >= share * len(values) > sum(number < value for number in values)
 
 
 def test_what_labs_expect_is_what_the_results_say():
@@ -57,15 +57,15 @@ def test_only_the_tasks_that_the_lesson_on_order_names_survive_without_positions
     rows = re.compile(r"^\| (\w+) +\| (1\+1[^|]*?) +\| +([\d.]+) %", re.MULTILINE)
     for task, model, percent in rows.findall((RESULTS / "tasks.md").read_text("utf-8")):
         results.setdefault(task, {})[model] = float(percent)
-    kept = {task: of_task["1+1, no positions"] / of_task["1+1 layers"] for task, of_task in results.items()}
-    assert {*kept} == {*TASKS} - {"beer", *(f"commands_{split}" for split in ("jump_1", "jump_4", "jump_16", "length"))}
-    assert {task for task, share in kept.items() if share > 0.7} == {"sort", "german_english", "chinese_english", "one_to_many"}
-    assert max(kept[task] for task in ("reverse", "copy", "addition")) < 0.05
+    ratios = {task: of_task["1+1, no positions"] / of_task["1+1 layers"] for task, of_task in results.items()}
+    assert {*ratios} == {*TASKS} - {"beer", *(f"commands_{split}" for split in ("jump_1", "jump_4", "jump_16", "length"))}
+    assert {task for task, share in ratios.items() if share > 0.7} == {"sort", "german_english", "chinese_english", "one_to_many"}
+    assert max(ratios[task] for task in ("reverse", "copy", "addition")) < 0.05
 
 
 def test_a_secret_is_a_leak_where_another_person_hears_it():
     people = [Canaries.of(person, "abcdefgh") for person in range(61)]
-    secrets = {canary for one in people for canary in one}
+    secrets = {canary for each in people for canary in each}
     assert len(secrets) == 3 * 61
     assert max(map(len, secrets)) <= LONGEST
     assert len(people[1].name) <= 24, "a nickname is cut there"
@@ -91,8 +91,8 @@ def test_exact_match_of_a_peer_is_what_greedy_decoding_gets_right():
 
     sources = [(4, 5), (6, 7, 8), (8,), (5, 5, 5, 5)]
     answers = [written(source, 5) for source in sources]  # an untrained model seldom writes EOS: ask for a longer answer then
-    items = [Item("", "", source, one[:-1] if one[-1] == EOS else (*one, 4)) for source, one in zip(sources, answers, strict=True)]
-    right = [written(one.src_ids, len(one.tgt_ids) + 1) == (*one.tgt_ids, EOS) for one in items]
+    items = [Item("", "", source, text[:-1] if text[-1] == EOS else (*text, 4)) for source, text in zip(sources, answers, strict=True)]
+    right = [written(item.src_ids, len(item.tgt_ids) + 1) == (*item.tgt_ids, EOS) for item in items]
     assert exact_match(model, lambda batch: model(batch.src, batch.tgt_in), exam(tuple(items))) == sum(right) / len(right)
     wanted, output = torch.tensor([[4, 5, EOS], [4, EOS, PAD], [4, EOS, PAD]]), torch.tensor([[4, 5, 6], [4, EOS, 7], [5, EOS, PAD]])
     assert rows_right(torch.nn.functional.one_hot(output, LETTERS).float(), wanted) == 1

@@ -161,7 +161,7 @@ def source() -> str:
 
 
 def axe(page: Page, place: str | None = None) -> list[str]:
-    """What axe finds wrong with the page, or with one place of it."""
+    """Returns axe's findings on the page, or on one place of it."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(source())
     return [" | ".join(finding) for finding in page.evaluate(LOOK, place)]
@@ -175,6 +175,6 @@ def audit(page: Page, place: str | None = None) -> list[str]:
     findings = {
         "alike": alike + page.evaluate(ALIKE), "axe": axe(page, place), "cut": page.evaluate(CUT, MAY_BE_CUT),
         "word": page.evaluate(WORDS, LEAST), "wider than the window": page.evaluate(WIDE), "target": page.evaluate(CROWDED),
-        "text": [one for script in (OFF, OVER, TOUCHING) for one in page.evaluate(script)],
+        "text": [finding for script in (OFF, OVER, TOUCHING) for finding in page.evaluate(script)],
     }  # fmt: skip
-    return [f"{what}: {one}" for what, ones in findings.items() for one in ones]
+    return [f"{kind}: {finding}" for kind, ones in findings.items() for finding in ones]

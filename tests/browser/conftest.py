@@ -46,7 +46,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server.start()
     yield server
     server.stop()
-    assert "Traceback" not in server.said(), server.said()
+    assert "Traceback" not in server.logged(), server.logged()
 
 
 @pytest.fixture(scope="package")
@@ -92,7 +92,7 @@ class Visitors:
         return page
 
     def leave(self, page: Page, is_as_new: bool = False) -> None:
-        """Makes room for the next visitor. A page to which more was done than to open it is given to nobody else."""
+        """Makes room for the next visitor. A page to which more was done than to open it is given to no other."""
         if not is_as_new or page.context.pages != [page]:
             page.context.close()
             return
@@ -109,13 +109,13 @@ def visitors(browser: Browser) -> Visitors:
 
 
 class Trouble:
-    """What no page may do: complain, fail to load something, or ask another host for anything. One that loses its server may complain."""
+    """The faults of a page: complaints, failures to load, and requests to another host. One that loses its server may complain."""
 
     def __init__(self, page: Page, url: str) -> None:
-        self.seen: list[str] = []
+        self.faults: list[str] = []
         self.loses_server = False
-        page.on("pageerror", lambda error: self.seen.append(f"error in the page: {error}"))
-        page.on("crash", lambda: self.seen.append("the page crashed"))
+        page.on("pageerror", lambda error: self.faults.append(f"error in the page: {error}"))
+        page.on("crash", lambda: self.faults.append("the page crashed"))
         page.on("request", lambda request: self._requested(request.url, urlsplit(url).netloc))
         page.on("console", lambda message: message.type == "error" and self._complained(f"console: {message.text}"))
         page.on("dialog", self._opened)
@@ -124,12 +124,12 @@ class Trouble:
 
     def _complained(self, complaint: str) -> None:
         if not self.loses_server:
-            self.seen.append(complaint)
+            self.faults.append(complaint)
 
     def _requested(self, url: str, host: str) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("data", "blob") and parts.netloc != host:
-            self.seen.append(f"a request to another host: {url}")
+            self.faults.append(f"a request to another host: {url}")
 
     def _opened(self, dialog: Dialog) -> None:
         self._complained(f"an unexpected dialogue: {dialog.message}")
@@ -171,13 +171,13 @@ def pages(visitors: Visitors, url: str, request: pytest.FixtureRequest) -> Itera
         return page
 
     yield open
-    failed, seen = request.node.stash.get(FAILED, False), []
+    failed, faults = request.node.stash.get(FAILED, False), []
     for at, (page, is_as_new) in enumerate(opened.items()):
         if failed and not page.is_closed():
             screenshot(page, f"{request.node.name}{f'-{at + 1}' if at else ''}")
-        seen += visitors.troubles[page].seen
-        visitors.leave(page, is_as_new and not failed and not seen)
-    assert not seen, "\n".join(seen)
+        faults += visitors.troubles[page].faults
+        visitors.leave(page, is_as_new and not failed and not faults)
+    assert not faults, "\n".join(faults)
 
 
 @pytest.fixture

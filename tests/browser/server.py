@@ -49,8 +49,8 @@ class Server:
             )  # fmt: skip
         end = time.monotonic() + PATIENCE
         while not self._answers():
-            assert self._process.poll() is None, f"the server ended at once:\n{self.said()}"
-            assert time.monotonic() < end, f"the server did not start:\n{self.said()}"
+            assert self._process.poll() is None, f"the server ended at once:\n{self.logged()}"
+            assert time.monotonic() < end, f"the server did not start:\n{self.logged()}"
             time.sleep(0.1)
 
     def stop(self) -> None:
@@ -64,7 +64,7 @@ class Server:
             self.kill()
 
     def send(self, number: int) -> None:
-        """A signal, to the server and to nobody else."""
+        """Sends a signal to the server alone."""
         self._process.send_signal(number)
 
     def ended(self, seconds: float) -> int:
@@ -74,12 +74,12 @@ class Server:
         return code
 
     def kill(self) -> None:
-        """As a power cut does it: nothing is saved and nobody is told."""
+        """As a power cut does it: nothing is saved, and no client is told."""
         self._process.kill()
         self._process.wait(10)
         self._process = None
 
-    def said(self) -> str:
+    def logged(self) -> str:
         return self.log.read_text(errors="replace") if self.log.exists() else ""
 
     def _answers(self) -> bool:
@@ -102,8 +102,8 @@ class _Proxy(_Quiet):
         if not self.path.startswith(PATH):
             return self.send_error(404)
         with closing(HTTPConnection("127.0.0.1", self.port)) as server:
-            asked, body = f"/{self.path.removeprefix(PATH).lstrip('/')}", self.rfile.read(int(self.headers["Content-Length"] or 0))
-            server.request(self.command, asked, body, {**self.headers, "X-Forwarded-Prefix": PATH})
+            address, body = f"/{self.path.removeprefix(PATH).lstrip('/')}", self.rfile.read(int(self.headers["Content-Length"] or 0))
+            server.request(self.command, address, body, {**self.headers, "X-Forwarded-Prefix": PATH})
             answer = server.getresponse()
             self.send_response_only(answer.status)
             for name, value in answer.getheaders():

@@ -1,4 +1,4 @@
-"""What the people in these stories do again and again, and where they look."""
+"""Steps that the people in these stories take again and again, and the places where they look."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def has_status(page: Page, *statuses: str) -> None:
 
 
 def address(page: Page) -> dict[str, str]:
-    """What stands in the address bar now; `page.url` hears of a change a little later."""
+    """Returns the fields in the address bar now; `page.url` hears of a change a little later."""
     return {name: values[0] for name, values in parse_qs(urlsplit(where(page)).query, keep_blank_values=True).items()}
 
 
@@ -87,7 +87,7 @@ def has_address(page: Page, **wanted: str | None) -> None:
 
 
 def decoder_rows(written: Sequence[str]) -> list[str]:
-    """What the decoder's rows are called, which wrote these tokens."""
+    """Returns the names of the decoder's rows that wrote these tokens."""
     return [f"{read} → {following}" for read, following in zip(["<bos>", *written], [*written, "<eos>"], strict=True)]
 
 
@@ -132,7 +132,7 @@ def source(page: Page) -> Locator:
 
 
 def output(page: Page) -> Locator:
-    """What the model makes of it, token by token."""
+    """Returns the model's output for it, token by token."""
     return page.locator("#pg-result .pg-tokens.out .pg-chip")
 
 
@@ -198,7 +198,7 @@ def point_at(page: Page, name: str, x: float, y: float, says: str | re.Pattern) 
     return eventually(page, move, lambda hover: bool(wanted.search(hover[1])))[0]
 
 
-def seen(page: Page, place: str, name: str) -> Callable[[], list[str]]:
+def watch_values(page: Page, place: str, name: str) -> Callable[[], list[str]]:
     """Begins to watch an attribute. Returns what tells every value it has had since: a test may look too late, this doesn't."""
     page.locator(place).evaluate(
         """(element, name) => {

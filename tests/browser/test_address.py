@@ -1,4 +1,4 @@
-"""What the address holds: a view that is shared, reloaded, and gone back to; and a link that is wrong."""
+"""The contents of the address: a view that is shared, reloaded, and gone back to; and a link that is wrong."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.browser.steps import (  # isort: skip
 
 
 def view(page: Page) -> dict[str, object]:
-    """What the page shows: the same for the same link, in every browser."""
+    """Returns all that the page shows: the same for the same link, in every browser."""
     panel = page.locator("#pg-panel-attention")
     return {
         "sentence": page.locator("#pg-sentence").input_value(),
@@ -192,5 +192,5 @@ def test_behind_a_proxy_that_has_it_at_a_path_the_page_is_whole(visit: Callable[
         page.locator("#pg-share").click()
         there = visit(page.locator("#pg-link").input_value(), base_url=url)
         assert address(there)["run"] == run
-        for one in (page, there):
-            one.goto(f"{PATH}/gradio_api/playground/boot")  # which asks for nothing more: the proxy ends
+        for visitor in (page, there):
+            visitor.goto(f"{PATH}/gradio_api/playground/boot")  # which asks for nothing more: the proxy ends

@@ -35,7 +35,7 @@ def unfolded(page: Page, tab: str) -> None:
 
 
 def dialogs(page: Page) -> Iterator[str]:
-    """What opens over the page, the settings, and what the owner of a run can do."""
+    """Yields the dialogs that open over the page, the settings, and the acts of a run's owner."""
     for presses in DIALOGS:
         for press in presses:
             page.locator(press).click()

@@ -51,11 +51,11 @@ class Ear:
         return sum(map(len, self._heard))
 
     def knows(self, text: str) -> bool:
-        return any(text.encode() in one for one in self._heard)
+        return any(text.encode() in answer for answer in self._heard)
 
 
 def secrets(number: int) -> tuple[str, str]:
-    """What this student is called, and what stands in their own sentences."""
+    """Returns the name of this student, and a word of their own sentences."""
     letter = "abcde"[number]
     return f"{SECRET}n{letter}", f"{SECRET}s{letter}"
 
@@ -82,12 +82,12 @@ def train_arm(student: Page) -> None:
 
 
 def card(server: Server, run: str) -> dict:
-    """What the disk says of a run."""
+    """Reads a run's entry on the disk."""
     return json.loads((server.folder / "data" / "runs" / run / "run.json").read_text())
 
 
 def follow(student: Page) -> None:
-    """Comes back to the teacher, who has not let go of anybody."""
+    """Comes back to the teacher, who has let go of no student."""
     button = student.locator("#pg-room-follow")
     if button.get_attribute("aria-pressed") == "false":
         button.click()
@@ -113,7 +113,7 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     expect(teacher.locator("#pg-room-members li")).to_have_count(5)
     teacher.keyboard.press("Escape")
     chip(teacher, code, 5, 5)
-    # all guess, and nobody sees what
+    # all guess, and no page shows what
     teacher.locator("#pg-question-ask").click()
     for number, student in enumerate(students):
         guess(student, 0 if number < 3 else 2, "95" if number < 4 else "50")
@@ -149,7 +149,7 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     assert not set(cut) & set(runs[:2])
     assert cut, "the server was killed too late to tell anything"
     server.start()
-    # every page comes back by itself, what was said and trained is there, and what was cut off goes on: nobody presses anything
+    # every page comes back by itself, what was said and trained is there, and what was cut off goes on: no button is pressed
     for student, run in zip(students, runs, strict=True):
         expect(student.locator("#pg-room-about")).to_be_visible()
         has_status(student, "done")
@@ -180,10 +180,10 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     for page in everybody:
         assert counts(page) == [[0, 0, 0], [0, 0, 0], [3, 0, 0], [0, 0, 2]]  # how sure two were isn't told
     after = json.loads((server.folder / "data" / "rooms" / f"{code}.json").read_text())
-    experiment = next(name for name, one in before["activities"].items() if one["kind"] == "experiment")
+    experiment = next(name for name, activity in before["activities"].items() if activity["kind"] == "experiment")
     assert after["activities"][experiment] == before["activities"][experiment]
     assert after["members"] == before["members"]
-    # nobody has heard what is another's; and the ear is no deaf one
+    # no page has heard what is another's; and the ear is no deaf one
     tokens = [page.evaluate("localStorage.getItem('playground-token')") for page in everybody]
     for ear in ears:
         ear.listen()
@@ -196,4 +196,4 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
             assert other == number + 1 or not ear.knows(sentence)
             assert other in (0, number + 1) or not ear.knows(name)
     for ear in ears:
-        assert not [one for one in tokens if ear.knows(one)], "no token is ever sent back"
+        assert not [token for token in tokens if ear.knows(token)], "no token is ever sent back"

@@ -10,7 +10,7 @@ from tests.browser.steps import SMALL, address, drawn, eventually, figure, has_a
 
 
 def lines(page: Page, name: str) -> list[dict]:
-    """What a picture draws: a name and its numbers for each line."""
+    """Returns the lines of a picture: a name and its numbers for each."""
     return figure(page, name).evaluate("plot => plot.data.map(({ name, x, y }) => ({ name, x: [...x], y: [...y] }))")
 
 
@@ -20,11 +20,11 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
     has_status(page, "done")
     page.locator("#knob-n_heads label:has(input[value='1'])").click()
     eventually(page, lambda: address(page).get("n_heads"), lambda heads: heads == "1")
-    one = train(page)
+    single = train(page)
     has_status(page, "done")
     panel = tab(page, "runs")
     expect(page.locator("#pg-to-place-compare")).to_have_attribute("aria-selected", "true")
-    row = {run: panel.locator(f"tr[data-run='{run}']") for run in (four, one)}
+    row = {run: panel.locator(f"tr[data-run='{run}']") for run in (four, single)}
     ticks = panel.locator(".pg-runs input")
     for at in range(ticks.count()):  # whatever was proposed
         if ticks.nth(at).is_checked():
@@ -32,11 +32,11 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
             drawn(panel)
     has_address(page, runs="-")
     expect(panel.locator(".pg-plot")).to_have_count(0)
-    for run in (four, one):
+    for run in (four, single):
         row[run].locator("input").click()
         expect(row[run].locator("input")).to_be_checked()
         expect(row[run].locator("input")).to_be_focused()  # the table was drawn anew around it
-    has_address(page, runs=f"{four},{one}")
+    has_address(page, runs=f"{four},{single}")
     heads = words("knobs.n_heads.label")
     both = eventually(page, lambda: lines(page, "exact_match"), lambda now: len(now) == 2)
     assert [re.search(rf"{heads} (\d)", line["name"])[1] for line in both] == ["2", "1"]
@@ -47,20 +47,20 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
     figure(page, "head-1")
     page.keyboard.press("Tab")  # out of the table and back: one stop for all of it
     page.keyboard.press("Shift+Tab")
-    expect(row[one].locator("input")).to_be_focused()
+    expect(row[single].locator("input")).to_be_focused()
     for _ in range(2):
         page.keyboard.press("ArrowRight")
-    line = row[one].locator(".pg-run-line")
+    line = row[single].locator(".pg-run-line")
     expect(line).to_be_focused()
     page.keyboard.press("Enter")  # all of what is different
     expect(line).to_have_attribute("aria-expanded", "true")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    has_address(page, pin=one)
+    has_address(page, pin=single)
     drawn(panel)
     expect(line).to_have_attribute("aria-expanded", "true")  # the table was drawn anew around it
     row[four].locator(".pg-run-name").click()
-    has_address(page, run=four, runs=f"{four},{one}", pin=one)
+    has_address(page, run=four, runs=f"{four},{single}", pin=single)
     drawn(panel)
     tab(page, "training")
     *own, grey = eventually(page, lambda: lines(page, "loss"), lambda now: len(now) == 3)
@@ -71,7 +71,7 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
     has_address(page, pin=None)
     eventually(page, lambda: lines(page, "loss"), lambda now: len(now) == 2)
     panel = tab(page, "runs")
-    row[one].locator("input").click()
+    row[single].locator("input").click()
     has_address(page, runs=four)
     panel.locator("[data-block='button again-seed'] button").click()
     again = eventually(page, lambda: (address(page).get("runs") or "").split(","), lambda runs: len(runs) == 2)[1]

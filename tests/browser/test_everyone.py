@@ -11,8 +11,8 @@ from playground.words import LANGUAGES, glossary, say
 from tests.browser.conftest import ready
 
 from tests.browser.steps import (  # isort: skip
-    ONE_SENTENCE, PHONE, SMALL, address, drawn, eventually, has_address, has_status, is_not_wide, link, number, replay_of, seen, tab,
-    train, words,
+    ONE_SENTENCE, PHONE, SMALL, address, drawn, eventually, has_address, has_status, is_not_wide, link, number, replay_of, tab, train,
+    watch_values, words,
 )  # fmt: skip
 
 STOPS = 35  # to the first picture without a shortcut: one for each group, and one for each knob in sight
@@ -35,7 +35,7 @@ def test_chinese_and_dark(visit):
     page.locator("#pg-sentence").fill("")
     expect(page.locator("#pg-result .pg-verdict")).to_have_text(HAN)
     page.locator("#pg-language").click()
-    expect(page.locator("#pg-train")).to_have_text("Train a new model")
+    expect(page.locator("#pg-train")).to_have_text("Train")
     expect(page.locator("html")).to_have_attribute("lang", "en")
     for place in BILINGUAL:
         expect(page.locator(place)).not_to_have_text(HAN)
@@ -91,7 +91,7 @@ def test_keyboard(visit):
         page.keyboard.press(key)
     has_address(page, q="1", k="2")
     page.evaluate("document.activeElement.blur()")
-    replay, played = replay_of(page, frames=4), seen(page, "#pg-replay-play", "aria-label")
+    replay, played = replay_of(page, frames=4), watch_values(page, "#pg-replay-play", "aria-label")
     replay.fill(str(number(replay, "max") - 3))
     expect(panel).to_have_attribute("data-step", re.compile("."))
     page.evaluate("document.activeElement.blur()")
@@ -206,7 +206,7 @@ def test_a_term_explains_itself_to_a_mouse_and_a_keyboard(visit, language):
     places = text.locator(".pg-term")
     assert len(set(places.all_text_contents())) == places.count() >= 3  # each term once
     assert text.text_content() == say(language, "lab_softmax.question")
-    forms = next(one["forms"] for one in glossary(language)["terms"] if one["id"] == "softmax")
+    forms = next(entry["forms"] for entry in glossary(language)["terms"] if entry["id"] == "softmax")
     lower = [form.lower() for form in forms]
     term = places.nth(next(at for at, text in enumerate(places.all_text_contents()) if text.lower() in lower))
     term.hover()

@@ -47,11 +47,11 @@ class Line(ThreadingTCPServer):
                 end.shutdown(socket.SHUT_RDWR)
 
 
-def carry(one: socket.socket, other: socket.socket) -> None:
+def carry(near: socket.socket, far: socket.socket) -> None:
     with suppress(OSError):
-        while data := one.recv(65536):
-            other.sendall(data)
-        other.shutdown(socket.SHUT_RDWR)
+        while data := near.recv(65536):
+            far.sendall(data)
+        far.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.fixture
@@ -129,17 +129,17 @@ def test_two_tabs_train_at_once(come: Callable[..., Page]):
     other = page.context.new_page()
     other.goto(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
     ready(other)
-    own, others = train(page), train(other)
-    assert own != others
-    for one in (page, other):
-        has_status(one, "training")
-        for run in (own, others):
-            expect(one.locator(f"#pg-run option[value='{run}']")).to_have_count(1)
-    page.locator("#pg-run").select_option(others)
+    own, other_run = train(page), train(other)
+    assert own != other_run
+    for each in (page, other):
+        has_status(each, "training")
+        for run in (own, other_run):
+            expect(each.locator(f"#pg-run option[value='{run}']")).to_have_count(1)
+    page.locator("#pg-run").select_option(other_run)
     has_status(page, "training")
     page.locator("#pg-stop").click()
-    for one in (page, other):
-        has_status(one, "stopped")
+    for each in (page, other):
+        has_status(each, "stopped")
     other.goto("")  # another day begins at the run that is at work, with its settings
     ready(other)
     has_address(other, run=own)

@@ -76,7 +76,7 @@ def hovers(plain, q, k, text):
 
 
 def test_tokens_stand_on_axes_and_in_hovers_literally(plain):
-    """What Plotly would take for HTML, TeX or a template of its own."""
+    """Covers all that Plotly would take for HTML, TeX or a template of its own."""
     draw(plain, 360, **gallery(len(HARD), 360, labels=labels("en"), dark=True))
     assert plain.evaluate(CUT) == []
     count = len(HARD) - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from playground.ui.shell import page as shell
+from playground.ui.page import build_frozen_page
 from playground.words import say
 from tests.browser.conftest import ready
 
@@ -43,7 +43,7 @@ def test_nothing_jumps(browser, server, visit, size, language, scheme):
 
 
 def test_a_first_visit_fetches_less_than_a_megabyte(visit):
-    """What came over the line until the page stands still."""
+    """Counts the bytes over the line until the page stands still."""
     page = visit(NOWHERE, meet=id)
     line, sizes = page.context.new_cdp_session(page), []
     line.send("Network.enable")
@@ -66,7 +66,7 @@ def test_a_page_that_can_not_be_drawn_says_why(browser, server, tmp_path, why):
     page, file = browser.new_context(locale="zh-CN").new_page(), tmp_path / "index.html"
     page.add_init_script(WRONG[why] if why == "old" else "")
     page.route(WRONG[why] or NOWHERE, lambda route: route.fulfill(status=404))
-    file.write_text(shell("asset", "modules.js"))
+    file.write_text(build_frozen_page("asset", "modules.js"))
     page.goto({"file": file.as_uri(), "frame": f"{server.url}gradio_api/playground/boot"}.get(why, server.url), wait_until="commit")
     if why == "frame":
         page.set_content(f'<iframe sandbox="allow-scripts" src="{server.url}"></iframe>')

@@ -71,11 +71,11 @@ def test_a_lesson_is_done_by_doing_it(visit):
     has_address(page, tab="course", lesson=FIRST.name)
     questions = [question(page, check.name) for check in checks.list_checks(FIRST)]
     expect(questions[0]).to_be_in_viewport()
-    for one in questions:
+    for item in questions:
         expect(step(page, "answer")).not_to_have_class("done")  # the last one is wanted too
-        one.locator("button").first.click()
-        expect(one.locator(".right")).to_have_count(1)
-        expect(one.locator(".pg-check-verdict")).not_to_be_empty()
+        item.locator("button").first.click()
+        expect(item.locator(".right")).to_have_count(1)
+        expect(item.locator(".pg-check-verdict")).not_to_be_empty()
     expect(step(page, "answer")).to_have_class("done")
     expect(course.locator(".pg-steps > .pg-right")).to_have_text(words("page.course_all_done"))
     tab(page, "attention")

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.night
 
 
 class Browser(Protocol):
-    """What the stories need of any browser."""
+    """The interface that the stories need of any browser."""
 
     def open(self, url: str) -> None: ...
     def run(self, script: str) -> Any:
@@ -90,7 +90,7 @@ class Firefox:
 
 
 class WebKit:
-    """WebKitGTK, by Selenium, on a screen that nobody sees."""
+    """WebKitGTK, by Selenium, on an invisible screen."""
 
     def __init__(self, closing: ExitStack) -> None:
         selenium = pytest.importorskip("selenium.webdriver", reason="no Selenium here: pip install selenium")

@@ -124,16 +124,16 @@ def test_pasted_text_is_text_wherever_it_stands(visit):
     expect(reading.locator("th[data-side=source]")).to_contain_text("Column 2", ignore_case=True)
     run = train_own(page)
     assert len(page.locator("#pg-sentence").input_value().split()) == 3  # what is translated is the second column
-    some, others = NASTY[:4], NASTY[4:]
+    some, rest = NASTY[:4], NASTY[4:]
     type_sentence(page, " ".join(some))
     attention = tab(page, "attention")
     ticks = page.locator("#pg-figure-attention .xtick text")
     expect(ticks).to_have_text([*some, "<eos>"])
     expect(attention.locator("[data-block='chips tokens'] .pg-tokens").nth(1).locator(".pg-chip")).to_have_text([*some, "<eos>"])
-    type_sentence(page, " ".join(others))
-    expect(source(page)).to_have_text(others)
-    labels = eventually(page, ticks.all_text_contents, lambda labels: labels[:1] == others[:1] and labels[-1] == "<eos>")
-    assert all(label == word or (label.endswith("…") and word.startswith(label[:-1])) for label, word in zip(labels, others, strict=False))
+    type_sentence(page, " ".join(rest))
+    expect(source(page)).to_have_text(rest)
+    labels = eventually(page, ticks.all_text_contents, lambda labels: labels[:1] == rest[:1] and labels[-1] == "<eos>")
+    assert all(label == word or (label.endswith("…") and word.startswith(label[:-1])) for label, word in zip(labels, rest, strict=False))
     drawn(attention)
     page.mouse.click(*point_at(page, "attention", 0, 0, "<b>B</b>"))
     expect(attention.locator(".pg-cell")).to_contain_text("“<b>B</b>” (column 1)")

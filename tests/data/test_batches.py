@@ -1,4 +1,4 @@
-"""What is in batches, and in which order they come."""
+"""The contents of batches, and their order."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from playground.config import BOS, EOS, PAD
 from playground.data.batches import ROW_WIDTHS, batches, collate, pad_to_multiple, part_sizes, split_batch
-from playground.data.corpus import Item
-from playground.data.lazy_sequence import LazySequence
+from playground.data.corpus import Item, LazySequence
 
 ids = st.lists(st.integers(3, 99), max_size=9).map(tuple)
 some_items = st.lists(st.builds(Item, st.just(""), st.just(""), ids, ids), min_size=1, max_size=20)
@@ -56,7 +55,7 @@ def test_every_pass_shows_every_item_once_and_in_another_order(sizes):
     unit, size = sizes
     numbers = [number for batch in stream(items_of(*[(1 + n % 5, 2) for n in range(28)]), size, unit, 1, count=60) for number in batch]
     passes = [numbers[start : start + 28] for start in (0, 28, 56)]
-    assert all(sorted(one) == list(range(100, 128)) for one in passes)
+    assert all(sorted(order) == list(range(100, 128)) for order in passes)
     assert passes[0] != passes[1] != passes[2]
 
 
@@ -140,15 +139,15 @@ def test_a_batch_in_few_shapes_asks_for_the_same(items, packed, multiple):
 
 
 def test_entries_are_made_when_they_are_read_and_once():
-    made = []
-    lazy = LazySequence((made.append(n) or n * n for n in count()), 100)
-    assert (len(lazy), made) == (100, [])
-    assert (lazy[3], made) == (9, [0, 1, 2, 3])
+    drawn = []
+    lazy = LazySequence((drawn.append(n) or n * n for n in count()), 100)
+    assert (len(lazy), drawn) == (100, [])
+    assert (lazy[3], drawn) == (9, [0, 1, 2, 3])
     assert lazy[2:5] == [4, 9, 16]
     assert lazy[-1] == 99 * 99
     assert lazy == [n * n for n in range(100)]
     assert lazy != "abc"
-    assert made == list(range(100))
+    assert drawn == list(range(100))
     for place in (5, -6):
         with pytest.raises(IndexError):
             LazySequence(count(), 5)[place]

@@ -1,4 +1,4 @@
-"""What may be learnt from is kept apart from what is judged by."""
+"""Sentences to learn from are kept apart from those that judge."""
 
 import math
 from dataclasses import replace
@@ -63,10 +63,10 @@ def test_the_same_arguments_give_the_same_corpus(seed):
     assert reversal.alignment == tuple(reversed(range(len(reversal.src))))
     for data, pairs in ((SMALL, None), (replace(SMALL, task="own", validation_size=10), counted(50))):
         data = replace(data, data_seed=seed)
-        one, two, other = build_corpus(data, pairs), build_corpus(data, pairs), build_corpus(replace(data, data_seed=seed + 1), pairs)
-        assert (one.train, one.heldout, one.harder, one.references) == (two.train, two.heldout, two.harder, two.references)
-        assert one.tgt_tokenizer.to_bytes() == two.tgt_tokenizer.to_bytes()
-        assert one.heldout != other.heldout
+        first, two, other = build_corpus(data, pairs), build_corpus(data, pairs), build_corpus(replace(data, data_seed=seed + 1), pairs)
+        assert (first.train, first.heldout, first.harder, first.references) == (two.train, two.heldout, two.harder, two.references)
+        assert first.tgt_tokenizer.to_bytes() == two.tgt_tokenizer.to_bytes()
+        assert first.heldout != other.heldout
 
 
 @pytest.mark.parametrize("knobs", [{}, {"task": "numbers_de", "tokenizer": "unigram"}])

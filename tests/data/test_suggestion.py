@@ -1,4 +1,4 @@
-"""What is suggested for own pairs follows from what they are, and every choice has its reason."""
+"""Suggestions for own pairs follow from their properties, and every choice has its reason."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import pytest
 
 from playground.config import Experiment, default
 from playground.data.corpus import build_corpus
-from playground.data.facts import Facts
 from playground.data.statistics import statistics
-from playground.data.suggestion import KNOBS, suggest
+from playground.data.suggestion import KNOBS, Facts, suggest
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.words import LANGUAGES
@@ -41,7 +40,7 @@ def inflections() -> Pairs:
 def pronunciations() -> Pairs:
     dice = random.Random(1)
     words = {word(dice) for _ in range(500)}
-    return pairs_of([(one.upper(), " ".join(f"{letter.upper()}0" for letter in one)) for one in words])
+    return pairs_of([(text.upper(), " ".join(f"{letter.upper()}0" for letter in text)) for text in words])
 
 
 def translations() -> Pairs:

@@ -1,5 +1,6 @@
 """Beam search: against all sentences there are, its record of what it considered, and many sentences side by side."""
 
+import importlib
 import random
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from playground.config import BOS, EOS
-from playground.decoding import beam, best, classify, greedy, sampling, search, searches
+from playground.decoding import beam, best, classify, greedy, search, searches
 from tests.decoding.test_sampling import SOURCES, every_sentence, logprobs_by_teacher_forcing, untaught
 
 
@@ -31,12 +32,12 @@ def test_a_beam_as_wide_as_there_are_sentences_finds_the_best_of_all(size, lengt
     vocab, longest = size
     model, source = untaught(vocab=vocab, seed=vocab), SOURCES[0]
     scores = all_scores(model, source, vocab, longest, length_penalty)
-    found = search(model, source, len(scores), length_penalty, longest)
-    assert {hypothesis.ids for hypothesis in found.hypotheses} == set(scores)
-    for hypothesis in found.hypotheses:
+    result = search(model, source, len(scores), length_penalty, longest)
+    assert {hypothesis.ids for hypothesis in result.hypotheses} == set(scores)
+    for hypothesis in result.hypotheses:
         assert hypothesis.score == pytest.approx(scores[hypothesis.ids], abs=1e-4)
-    assert scores[found.hypotheses[0].ids] == pytest.approx(max(scores.values()), abs=1e-4)
-    assert [h.score for h in found.hypotheses] == sorted((h.score for h in found.hypotheses), reverse=True)
+    assert scores[result.hypotheses[0].ids] == pytest.approx(max(scores.values()), abs=1e-4)
+    assert [h.score for h in result.hypotheses] == sorted((h.score for h in result.hypotheses), reverse=True)
     narrower = [beam(model, source, width, length_penalty, longest)[0].score for width in (1, 2, 4)]
     assert max(narrower) <= max(scores.values()) + 1e-4
 
@@ -55,8 +56,8 @@ def test_the_largest_that_was_promised():
 def test_the_record_is_a_tree_and_says_what_happened(seed, width, prefix):
     model, source, most = untaught(seed=seed), SOURCES[0], 7
     passes = []
-    found = search(model, source, width, 0.6, most, prefix, record=passes)
-    nodes = found.nodes
+    result = search(model, source, width, 0.6, most, prefix, record=passes)
+    nodes = result.nodes
     assert (nodes[0].parent, nodes[0].token, nodes[0].length) == (None, BOS, 0)
     for at, node in enumerate(nodes[1:], start=1):
         parent = nodes[node.parent]
@@ -75,9 +76,9 @@ def test_the_record_is_a_tree_and_says_what_happened(seed, width, prefix):
         assert len(stay) == min(width, len(born) + len(waiting))
         assert not go or max(go) <= min(stay)
     grew = [len({node.parent for node in nodes if node.length == step}) for step in range(len(prefix) + 1, most + 1)]
-    assert [one.rows for one in passes[bool(prefix) :]] == [rows for rows in grew if rows]
-    assert all(nodes[at].pruned is None for at in found.ends)
-    for at, hypothesis in zip(found.ends, found.hypotheses, strict=True):
+    assert [entry.rows for entry in passes[bool(prefix) :]] == [rows for rows in grew if rows]
+    assert all(nodes[at].pruned is None for at in result.ends)
+    for at, hypothesis in zip(result.ends, result.hypotheses, strict=True):
         ids, logprobs = [], []
         while at:
             ids, logprobs, at = [nodes[at].token, *ids], [nodes[at].logprob, *logprobs], nodes[at].parent
@@ -113,15 +114,15 @@ def test_the_verdict_compares_the_scores_and_says_where_the_reference_was_pruned
         assert last.logprob == pytest.approx(expected[last.length - 1, last.token].item(), abs=1e-5)
     assert kinds == {"found", "search", "model"}
     every = [ids for ids in every_sentence(5, 3) if ids[-1] == EOS]
-    others = [classify(model, source, narrow, [ids]).reference.score for ids in every if ids != best.ids]
-    assert classify(model, source, narrow, [ids for ids in every if ids != best.ids]).reference.score == max(others), "the likeliest one"
+    rivals = [classify(model, source, narrow, [ids]).reference.score for ids in every if ids != best.ids]
+    assert classify(model, source, narrow, [ids for ids in every if ids != best.ids]).reference.score == max(rivals), "the likeliest one"
 
 
 def test_a_reference_that_begins_otherwise_is_not_judged_and_one_that_is_too_long_was_not_pruned_but_cut():
     model, source = untaught(), SOURCES[0]
-    found = search(model, source, 3, 0.6, 7, (5,))
+    result = search(model, source, 3, 0.6, 7, (5,))
     for references, judged in (([(4, 4, EOS)], False), ([(5, 4, EOS)], True), ([], False)):
-        assert (classify(model, source, found, references) is not None) == judged
+        assert (classify(model, source, result, references) is not None) == judged
     model = untaught(seed=10)
     ids = (*greedy(model, [source], 3)[0].ids, 4, 4, 4, EOS)
     assert EOS not in ids[:-1]
@@ -140,19 +141,20 @@ LIMITS = [DICE.randint(1, 14) for _ in MANY]
 def test_searches_side_by_side_are_the_searches_one_by_one(seed, width, prefix):
     """Every hypothesis, and every node that was considered on the way."""
     model, limits = untaught(seed=seed), [3, 12, 2, 7]
-    found = searches(model, SOURCES, width, 0.6, limits, prefix)
-    for source, limit, one in zip(SOURCES, limits, found, strict=True):
+    results = searches(model, SOURCES, width, 0.6, limits, prefix)
+    for source, limit, result in zip(SOURCES, limits, results, strict=True):
         alone = search(model, source, width, 0.6, limit, prefix)
-        assert [hypothesis.ids for hypothesis in one.hypotheses] == [hypothesis.ids for hypothesis in alone.hypotheses]
-        assert [(node.parent, node.token, node.pruned) for node in one.nodes] == [(n.parent, n.token, n.pruned) for n in alone.nodes]
-        assert [node.total for node in one.nodes] == pytest.approx([node.total for node in alone.nodes], abs=1e-4)
+        assert [hypothesis.ids for hypothesis in result.hypotheses] == [hypothesis.ids for hypothesis in alone.hypotheses]
+        assert [(node.parent, node.token, node.pruned) for node in result.nodes] == [(n.parent, n.token, n.pruned) for n in alone.nodes]
+        assert [node.total for node in result.nodes] == pytest.approx([node.total for node in alone.nodes], abs=1e-4)
 
 
 @pytest.mark.parametrize("tokens", [1, 30, 2048])
 def test_the_best_of_each_in_the_order_of_the_sources(tokens, monkeypatch):
-    monkeypatch.setattr(sampling, "TOKENS", tokens)
+    module = importlib.import_module(search.__module__)  # its name in the package is the function's
+    monkeypatch.setattr(module, "TOKENS", tokens)
     model, sizes = untaught(seed=3), []
-    monkeypatch.setattr(sampling, "searches", lambda model, texts, *options: sizes.append(len(texts)) or searches(model, texts, *options))
+    monkeypatch.setattr(module, "searches", lambda model, texts, *options: sizes.append(len(texts)) or searches(model, texts, *options))
     alone = [greedy(model, [source], limit)[0].ids for source, limit in zip(MANY, LIMITS, strict=True)]
     assert best(model, MANY, LIMITS) == alone
     beams = [search(model, source, 3, 1.0, limit).hypotheses[0].ids for source, limit in zip(MANY, LIMITS, strict=True)]

@@ -1,4 +1,4 @@
-"""The lean code writes what the model's own code writes, whatever the model is made of, and stands back where somebody looks inside."""
+"""The lean code writes what the model's own code writes, whatever the model is made of, and stands back where a hook looks inside."""
 
 import random
 from types import MethodType
@@ -15,16 +15,16 @@ from playground.inspection.interventions import Change, Edit, HeadId
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
+from playground.runs.corpora import ModelCache
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
-from playground.runs.model_cache import ModelCache
 from tests.decoding.test_sampling import SOURCES, untaught
 from tests.model.shared_copies import disturb
 from tests.model.test_transformer import SRC, build, combinations
 
 MANY = [("reverse", 256), pytest.param("german_english", 4096, marks=pytest.mark.night)]
 WAYS = (True, False), (True, True), (False, False)  # with the cache, and with the lean code
-TGT = torch.tensor([[BOS, 5, PAD, 7, 9, 4], [BOS, 8, 6, PAD, PAD, 5]])  # a sentence may come to write PAD, and nobody looks at it
+TGT = torch.tensor([[BOS, 5, PAD, 7, 9, 4], [BOS, 8, 6, PAD, PAD, 5]])  # a sentence may come to write PAD, which no query looks at
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def only_own(monkeypatch):
     monkeypatch.setattr(model_decoder, "SingleDecoder", None)
 
 
-def told(hypotheses) -> list[tuple[int, ...]]:
+def tokens_of(hypotheses) -> list[tuple[int, ...]]:
     return [hypothesis.ids for hypothesis in hypotheses]
 
 
@@ -60,7 +60,7 @@ def test_every_logit_whatever_the_choices(knobs, widths):
     assert_step_by_step(model, SRC, TGT)
     sources = [(4, 9, 7, 5), (6, 8), (10,)]
     both = [greedy(model, sources, 9, fast=fast) for fast in (True, False)]
-    assert told(both[0]) == told(both[1]) == [greedy(model, [source], 9)[0].ids for source in sources]
+    assert tokens_of(both[0]) == tokens_of(both[1]) == [greedy(model, [source], 9)[0].ids for source in sources]
 
 
 @pytest.mark.trust
@@ -74,10 +74,10 @@ def test_many_sentences_of_a_taught_model_are_the_same(name, count):
         batch = sources[begin : begin + 256]
         plain = greedy(model, batch, 34, fast=False)
         alone = [greedy(model, [source], 34)[0] for source in batch[:128]]
-        for others in (greedy(model, batch, 34), greedy(model, batch[:64], 34, cache=False, fast=False), alone):
-            assert told(others) == told(plain[: len(others)])
-            for one, other in zip(others, plain, strict=False):
-                assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+        for hypotheses in (greedy(model, batch, 34), greedy(model, batch[:64], 34, cache=False, fast=False), alone):
+            assert tokens_of(hypotheses) == tokens_of(plain[: len(hypotheses)])
+            for hypothesis, other in zip(hypotheses, plain, strict=False):
+                assert hypothesis.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
 @settings(max_examples=6)
@@ -93,14 +93,14 @@ def test_every_method_writes_the_same_and_records_the_same_passes(seed, prefix):
         lambda cache, record, fast: beam(model, SOURCES[0], 5, 0.6, 40, prefix, cache=cache, record=record, fast=fast),
     ):
         passes = [], [], []
-        plain, *others = (write(cache, record, fast) for record, (cache, fast) in zip(passes, WAYS, strict=True))
+        plain, *rest = (write(cache, record, fast) for record, (cache, fast) in zip(passes, WAYS, strict=True))
         assert passes[0] == passes[1]
         assert without_cache(passes[0]) == passes[2]
-        for other in others:
-            assert told(other) == told(plain)
-            for one, same in zip(other, plain, strict=True):
-                assert one.logprobs == pytest.approx(same.logprobs, abs=1e-5)
-                assert one.score == pytest.approx(same.score, abs=1e-4)
+        for other in rest:
+            assert tokens_of(other) == tokens_of(plain)
+            for hypothesis, same in zip(other, plain, strict=True):
+                assert hypothesis.logprobs == pytest.approx(same.logprobs, abs=1e-5)
+                assert hypothesis.score == pytest.approx(same.score, abs=1e-4)
 
 
 @pytest.mark.parametrize("positions", ["both", "learned"])
@@ -119,16 +119,16 @@ def test_a_sentence_may_grow_to_the_last_position_and_no_further(positions):
 
 
 def test_where_the_lean_code_is_asked(monkeypatch):
-    asked = []
+    calls = []
     for code in (FastDecoder, SingleDecoder):
-        monkeypatch.setattr(model_decoder, code.__name__, lambda model, src, code=code: asked.append(code) or code(model, src))
+        monkeypatch.setattr(model_decoder, code.__name__, lambda model, src, code=code: calls.append(code) or code(model, src))
     model = untaught()
     search(model, SOURCES[0], 3, 0.6, 5)
     search(model, SOURCES[0], 1, 0.6, 5)
     greedy(model, SOURCES[:1], 5)
     for how in ({"fast": False}, {"cache": False}, {"prefix": (4,)}):
         greedy(model, SOURCES[:1], 5, **how)
-    assert asked == [FastDecoder, SingleDecoder, SingleDecoder]
+    assert calls == [FastDecoder, SingleDecoder, SingleDecoder]
 
 
 def test_one_sentence_of_a_model_that_numpy_cannot_read(monkeypatch):
@@ -144,7 +144,7 @@ def test_one_sentence_of_a_model_that_numpy_cannot_read(monkeypatch):
 
 
 def test_a_change_that_hangs_on_hooks_is_never_passed_over(only_own):
-    """What a changed model writes is the argmax of one pass through it, at every step."""
+    """A changed model writes the argmax of one pass through it, at every step."""
     model = untaught(seed=2)
     heads = (HeadId("encoder", 0, 1), HeadId("decoder", 1, 0), HeadId("cross", 0, 1))
     for change in (*(Change(frozenset({head})) for head in heads), Change(edit=Edit(1, 0, 2, masked=(0, 1)))):
@@ -168,16 +168,16 @@ def test_what_is_learnt_in_between_is_known_and_a_change_of_the_memory_obeyed():
         for layer in (*model.encoder, *model.decoder):
             change(layer.self_attention.W_q.weight)
             change(layer.self_attention.W_v.weight)
-        for one in (model, *(Change(memory=memory).apply(model) for memory in ("mean", "cut"))):
-            assert is_stock_model(one)
-            assert_step_by_step(one, SRC, TGT)
+        for variant in (model, *(Change(memory=memory).apply(model) for memory in ("mean", "cut"))):
+            assert is_stock_model(variant)
+            assert_step_by_step(variant, SRC, TGT)
 
 
 @pytest.mark.parametrize("change", [
     lambda model: model.decoder[0].norm_1.register_forward_hook(lambda *_: None),
     lambda model: model.projection.register_forward_pre_hook(lambda *_: None),
     lambda model: setattr(model, "decode", MethodType(Transformer.decode, model)),
-    lambda model: setattr(model.encoder[0].self_attention, "attend_heads", lambda *given: scaled_dot_product_attention(*given)),
+    lambda model: setattr(model.encoder[0].self_attention, "attend_heads", lambda *arguments: scaled_dot_product_attention(*arguments)),
     lambda model: setattr(model.decoder[0], "norm_3", type("Other", (torch.nn.LayerNorm,), {})(16)),
 ])  # fmt: skip
 def test_whoever_changes_or_listens_is_noticed(change, only_own):

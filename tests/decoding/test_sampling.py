@@ -57,12 +57,12 @@ def test_max_length_is_capped_at_what_the_model_can_take():
 
 def every_sentence(vocab: int, longest: int):
     """All that could be written: ends in EOS, or is cut off at `longest` tokens."""
-    others = [token for token in range(vocab) if token != EOS]
+    rest = [token for token in range(vocab) if token != EOS]
     for length in range(1, longest + 1):
-        for body in itertools.product(others, repeat=length - 1):
+        for body in itertools.product(rest, repeat=length - 1):
             yield (*body, EOS)
             if length == longest:
-                yield from ((*body, last) for last in others)
+                yield from ((*body, last) for last in rest)
 
 
 @given(st.sampled_from(SOURCES), st.floats(0, 2))
@@ -89,25 +89,25 @@ def test_greedy_is_the_argmax_of_teacher_forcing_one_by_one_and_all_together(see
         assert hypothesis.finished == (hypothesis.ids[-1] == EOS)
         assert len(hypothesis.ids) <= most if hypothesis.finished else len(hypothesis.ids) == most
         expected = logprobs_by_teacher_forcing(model, source, hypothesis.ids)
-        for one in (hypothesis, *greedy(model, [source], most)):
-            assert one.ids == tuple(expected.argmax(-1).tolist())
-            assert one.logprobs == pytest.approx(expected.max(-1).values.tolist(), abs=1e-5)
-            assert one.score == pytest.approx(sum(one.logprobs))
+        for written in (hypothesis, *greedy(model, [source], most)):
+            assert written.ids == tuple(expected.argmax(-1).tolist())
+            assert written.logprobs == pytest.approx(expected.max(-1).values.tolist(), abs=1e-5)
+            assert written.score == pytest.approx(sum(written.logprobs))
 
 
 @torch.inference_mode()
 def test_a_trace_is_what_was_thought_while_writing():
     model, source = untaught(), SOURCES[0]
     hypothesis = greedy(model, [source], max_length=7)[0]
-    seen = trace(model, source, hypothesis.ids)
+    traced = trace(model, source, hypothesis.ids)
     S, T = len(source) + 1, len(hypothesis.ids)
-    assert (seen.src_ids, seen.tgt_ids, seen.tgt_in) == ((*source, EOS), hypothesis.ids, (BOS, *hypothesis.ids[:-1]))
-    assert [weights.shape for weights in (seen.encoder, seen.decoder, seen.cross)] == [(1, 2, S, S), (2, 2, T, T), (2, 2, T, S)]
-    output = model(torch.tensor([seen.src_ids]), torch.tensor([seen.tgt_in]))
+    assert (traced.src_ids, traced.tgt_ids, traced.tgt_in) == ((*source, EOS), hypothesis.ids, (BOS, *hypothesis.ids[:-1]))
+    assert [weights.shape for weights in (traced.encoder, traced.decoder, traced.cross)] == [(1, 2, S, S), (2, 2, T, T), (2, 2, T, S)]
+    output = model(torch.tensor([traced.src_ids]), torch.tensor([traced.tgt_in]))
     for name in ("encoder", "decoder", "cross"):
-        assert np.array_equal(getattr(seen, name), torch.cat(getattr(output, name)).numpy())
-        assert getattr(seen, name).dtype == np.float32
-    assert seen.probabilities == pytest.approx(output.logits[0].softmax(-1).numpy(), abs=1e-6)
+        assert np.array_equal(getattr(traced, name), torch.cat(getattr(output, name)).numpy())
+        assert getattr(traced, name).dtype == np.float32
+    assert traced.probabilities == pytest.approx(output.logits[0].softmax(-1).numpy(), abs=1e-6)
     model, target = talkative("no_causal_mask"), (4, 5, 6, EOS)
     rows = [model(torch.tensor([[4, 9, EOS]]), torch.tensor([(BOS, *target[:n])])).logits[0, -1].softmax(-1) for n in range(4)]
     assert trace(model, (4, 9), target).probabilities == pytest.approx(torch.stack(rows).numpy(), abs=1e-6)

@@ -54,12 +54,12 @@ def test_the_work_that_is_told_is_what_torch_counts(knobs, fast):
         ((4, 5, 6), lambda cache, record: sample(model, source, 1.0, 5, 1, (4, 5, 6), cache=cache, record=record, fast=fast)),
         ((4, 5, 6), lambda cache, record: search(model, source, 4, 0.6, 5, (4, 5, 6), cache, record, fast)),
     ):
-        kept, anew = [], []
-        write(True, kept)
+        cached, anew = [], []
+        write(True, cached)
         write(False, anew)
-        told = [multiplications(config, 11, len(source) + 1, record) for record in (kept, anew)]
-        assert [counted(lambda cache=cache, write=write: write(cache, [])) for cache in (True, False)] == told
-        assert told[0] < told[1]
-        assert without_cache(kept) == anew
-        assert [one.computed for one in kept] == ([len(prefix)] if prefix else []) + [1] * len(anew[bool(prefix) :])
-        assert positions(anew) == sum(one.rows * one.length for one in kept)
+        counts = [multiplications(config, 11, len(source) + 1, record) for record in (cached, anew)]
+        assert [counted(lambda cache=cache, write=write: write(cache, [])) for cache in (True, False)] == counts
+        assert counts[0] < counts[1]
+        assert without_cache(cached) == anew
+        assert [entry.computed for entry in cached] == ([len(prefix)] if prefix else []) + [1] * len(anew[bool(prefix) :])
+        assert positions(anew) == sum(entry.rows * entry.length for entry in cached)

@@ -1,4 +1,4 @@
-"""What is taken home works where there is nothing of ours: the zip beside torch and safetensors, the notebook, and an installed wheel."""
+"""An export works where there is nothing of ours: the zip beside torch and safetensors, the notebook, and an installed wheel."""
 
 import json
 import os
@@ -30,7 +30,7 @@ Path("logits.json").write_text(json.dumps(output.logits.tolist()))
 
 
 def run(*arguments: str, at: Path, path: Path | None = None, without: tuple[str, ...] = ()) -> str:
-    """What Python prints in the folder `at`, with nothing of ours in reach but what is in `path`, as if `without` were not installed."""
+    """Returns the output of Python in the folder `at`, with only `path` of ours in reach, as if `without` were not installed."""
     (at.parent / "hidden").mkdir(exist_ok=True)
     (at.parent / "hidden" / "sitecustomize.py").write_text(f"import sys; sys.modules.update(dict.fromkeys({without!r}))")
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}

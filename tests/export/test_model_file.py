@@ -9,8 +9,7 @@ import torch
 
 from playground.choices import ENCODINGS, VARIANTS
 from playground.config import ModelConfig
-from playground.export.model_file import model_file
-from playground.export.one_file import Part, Piece, join
+from playground.export.sources import Part, Piece, join, model_file
 from playground.variants import build
 
 SMALL = {"d_model": 16, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 8}
@@ -38,7 +37,7 @@ GATE = (
 NIGHT = (*({"variant": name} for name in VARIANTS if name != "additive"), *({"positions": name} for name in ENCODINGS))
 
 
-@pytest.mark.parametrize("knobs", [*GATE, *(pytest.param(one, marks=pytest.mark.night) for one in NIGHT)], ids=str)
+@pytest.mark.parametrize("knobs", [*GATE, *(pytest.param(variant, marks=pytest.mark.night) for variant in NIGHT)], ids=str)
 def test_the_logits_are_the_same_to_the_bit(knobs):
     ours = build(ModelConfig(**SMALL, **knobs), 9, 9).eval()
     source = model_file(ModelConfig(**SMALL, **knobs))
@@ -53,8 +52,8 @@ def test_the_logits_are_the_same_to_the_bit(knobs):
                 parameter.copy_(values[name])
         model.generator.manual_seed(3)
     with torch.inference_mode():
-        for one, other in zip(ours(src, tgt_in), theirs(src, tgt_in), strict=True):
-            pairs = zip(one, other, strict=True) if isinstance(one, tuple) else [(one, other)]
+        for output, other in zip(ours(src, tgt_in), theirs(src, tgt_in), strict=True):
+            pairs = zip(output, other, strict=True) if isinstance(output, tuple) else [(output, other)]
             assert all(ours is theirs or torch.equal(ours, theirs) for ours, theirs in pairs)  # a GRU has no weights: None
 
 

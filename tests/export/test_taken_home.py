@@ -17,10 +17,10 @@ from huggingface_hub import ModelCard
 
 from playground.config import UNK, Experiment, Refusal
 from playground.data.corpus import split_sources
-from playground.export.card import card
-from playground.export.contents import file_name, pack_zip, scores_of, use_file, write_folder
+from playground.export.contents import file_name, pack_zip, scores_of, write_folder
+from playground.export.documents import _CELLS, card, how, notebook
 from playground.export.exported_run import export_run
-from playground.export.notebook import _CELLS, how, notebook
+from playground.export.sources import use_file
 from playground.export.use import Tokenizer, Translator, svg
 from playground.features.evaluation import query as evaluation
 from playground.runs.disk.store import SHIPPED, read_shipped
@@ -59,9 +59,9 @@ def reverse():
 
 
 def test_the_zip_holds_the_run_and_is_the_same_bytes_each_time(reverse):
-    one, other = (b"".join(pack_zip(export_run(reverse), no_scores)) for _ in range(2))
-    assert one == other
-    files = opened([one])
+    first, other = (b"".join(pack_zip(export_run(reverse), no_scores)) for _ in range(2))
+    assert first == other
+    files = opened([first])
     assert list(files) == sorted(NAMES, key=str.casefold)
     assert json.loads(files["config.json"]) == reverse.experiment.flat() | {"src_vocab": 30, "tgt_vocab": 30, "longest_target": 0}
     rows = list(csv.DictReader(io.StringIO(files["history.csv"].decode())))
@@ -71,16 +71,16 @@ def test_the_zip_holds_the_run_and_is_the_same_bytes_each_time(reverse):
 
 def test_the_card_says_what_the_run_is(reader):  # noqa: F811
     run, _ = alone(tiny(share_embeddings="all"))
-    taken = export_run(run)
-    scores, measured = evaluation.scores(reader, CORPORA, run, None, "heldout"), scores_of(reader, CORPORA, taken)
+    exported = export_run(run)
+    scores, measured = evaluation.scores(reader, CORPORA, run, None, "heldout"), scores_of(reader, CORPORA, exported)
     for language in LANGUAGES:
-        text = card(taken, measured, "https://somewhere/?run=abc", language)
+        text = card(exported, measured, "https://somewhere/?run=abc", language)
         assert "https://somewhere/?run=abc" in text
         assert "`dropout` | `0.1` | `0.0`" in text
         assert "nrefs:1\\|bs:1000\\|seed:12345\\|case:mixed" in text, "the signature, in a cell of a table"
         data = ModelCard(text).data
         assert (data.library_name, data.license, data.pipeline_tag) == ("transformer-playground", "apache-2.0", "translation")
-        results = {one.metric_type: one.metric_value for one in data.eval_results}
+        results = {entry.metric_type: entry.metric_value for entry in data.eval_results}
         assert results == {"bleu": round(scores.measured.bleu, 2), "chrf": round(scores.measured.chrf, 2)}
 
 
@@ -88,15 +88,15 @@ def test_a_label_is_text_in_the_card_and_in_the_name_of_the_file():
     run, _ = alone(tiny())
     named = Run(run.id, "sunny-otter", run.experiment, label='../../"<b>*x*</b>\n--- 我的')
     named.parts = run.parts
-    taken = export_run(named)
-    assert file_name(taken) == "b-x-b.zip"
+    exported = export_run(named)
+    assert file_name(exported) == "b-x-b.zip"
     named.label = "我的"
     assert file_name(export_run(named)) == "sunny-otter.zip"
     named.label = "<script>"
-    assert "<script>" not in card(taken, None, "", "en").replace("\\<", "")
+    assert "<script>" not in card(exported, None, "", "en").replace("\\<", "")
     for label in ("<img src=http://a.example/>", "![](http://a.example/x.png)", "[here](http://a.example)", "# x\n\n`y`"):
         named.label = label
-        title = json.loads(notebook(taken, "en"))["cells"][0]["source"]
+        title = json.loads(notebook(exported, "en"))["cells"][0]["source"]
         assert not re.search(r"(?<!\\)[<>\[\]`]|\n", title.partition(" ")[2]), title
 
 
@@ -127,18 +127,18 @@ def test_a_run_that_was_stopped_or_moved_is_repeated_as_it_was():
         if step == 9:
             break
     run.parts["snapshot"] = run.snapshot.__class__(1, 9, run.snapshot.parameters)
-    taken = export_run(run)
-    repeat = how(taken)
+    exported = export_run(run)
+    repeat = how(exported)
     assert (repeat["step"], set(repeat["moved"])) == (9, {(4, "learning_rate", 0.02), (4, "memory_mode", "mean")})
     assert repeat["knobs"]["memory_mode"] == "whole"
-    assert taken.config()["memory_mode"] == "mean"  # which the model has now
+    assert exported.config()["memory_mode"] == "mean"  # which the model has now
     assert repeat["knobs"]["minutes"] == 0.0
-    cells = json.loads(notebook(taken, "en"))["cells"]
+    cells = json.loads(notebook(exported, "en"))["cells"]
     assert f"how = {repeat!r}" in [cell["source"] for cell in cells]
 
 
 def test_the_notebook_is_one(reverse):
-    """What nbformat 4.5 asks for."""
+    """Checks the demands of nbformat 4.5."""
     book = json.loads(notebook(export_run(reverse), "en"))
     assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
     assert len({cell["id"] for cell in book["cells"]}) == len(book["cells"])

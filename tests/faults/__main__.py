@@ -57,14 +57,14 @@ def faults(folder: Path = TESTS) -> Iterator[tuple[str, str, str]]:
             yield done, must_happen, f"{file.relative_to(folder.parent).as_posix()}::{name}"
 
 
-def outcome(copies: Copies, taken: Break, address: str) -> str:
+def outcome(copies: Copies, removal: Break, address: str) -> str:
     """ "killed" or "hung" when the test has seen what was taken out, and by what; else "survived"."""
     file, _, name = address.partition("::")
     if file.endswith(".js"):
-        with copies.changed(taken) as (folder, _):
+        with copies.changed(removal) as (folder, _):
             ended = subprocess.run(["node", "--test", f"--test-name-pattern={name}", file], cwd=folder, capture_output=True, check=False)
         return "killed" if ended.returncode else "survived"
-    result = copies.run(taken, [address], SECONDS, show=False)
+    result = copies.run(removal, [address], SECONDS, show=False)
     return f"{result.outcome} ({result.detail})"
 
 
@@ -81,9 +81,9 @@ def main(words: list[str]) -> int:
     for *_, address in faults():
         name = address.partition("::")[2]
         if any(word in name for word in red or [""]):
-            seen = outcome(copies, known[name], address)
-            blind += seen.startswith("survived")
-            print(f"{seen}: {name}", flush=True)
+            result = outcome(copies, known[name], address)
+            blind += result.startswith("survived")
+            print(f"{result}: {name}", flush=True)
     return blind
 
 

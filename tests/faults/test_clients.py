@@ -20,7 +20,7 @@ from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX, asset_path, read_asset
 from playground.ui.command import TOKEN
-from playground.ui.connections import MIN_BYTES_PER_S, Connections, TimedProtocol
+from playground.ui.network import MIN_BYTES_PER_S, Connections, TimedProtocol
 from playground.ui.server import start
 from tests.runs.tiny import limits, wait
 
@@ -56,10 +56,10 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def connect(server):
-    """connect(buffer) -> a socket at the server, which takes so many bytes that nobody has read."""
+    """connect(buffer) -> a socket at the server, which takes so many unread bytes."""
     with ExitStack() as opened:
 
-        def made(buffer: int = 0) -> socket.socket:
+        def open_line(buffer: int = 0) -> socket.socket:
             line = opened.enter_context(socket.socket())
             if buffer:
                 line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
@@ -67,7 +67,7 @@ def connect(server):
             line.connect((server.base_url.host, server.base_url.port))
             return line
 
-        yield made
+        yield open_line
 
 
 def read(line: socket.socket) -> int:
@@ -210,12 +210,12 @@ def test_half_open_connections_give_way_and_visitors_are_served(server, addresse
 
 @pytest.fixture
 def here(server):
-    """A client at an address where nobody was before."""
+    """A client at an address without earlier visitors."""
     with httpx.Client(base_url=server.base_url, timeout=60, headers={"X-Forwarded-For": f"198.51.100.{next(NUMBERS)}"}) as http:
         yield http
 
 
-def asked(http: httpx.Client, token: str = "", **parameters: str) -> httpx.Response:
+def ask_runs(http: httpx.Client, token: str = "", **parameters: str) -> httpx.Response:
     return http.get(f"{PREFIX}/runs", params=parameters, headers={TOKEN: token} if token else {})
 
 
@@ -229,22 +229,22 @@ def until_refused(ask, most: int = 200) -> tuple[int, httpx.Response]:
 
 @pytest.mark.fault("a visitor who asks without end", "is told how long to wait; others are served")
 def test_one_visitor_is_told_to_wait_and_how_long(here):
-    count, answer = until_refused(lambda: asked(here, "eve"))
+    count, answer = until_refused(lambda: ask_runs(here, "eve"))
     assert EACH <= count < 2 * EACH
     assert (answer.status_code, answer.json()["key"]) == (429, "page.too_many_requests")
     assert 1 <= int(answer.headers["Retry-After"]) <= 60
     assert answer.headers["Retry-After"] in answer.json()["error"]
-    assert "请" in asked(here, "eve", lang="zh").json()["error"]
-    assert asked(here, "bob").status_code == 200, "the one in the next seat goes on"
+    assert "请" in ask_runs(here, "eve", lang="zh").json()["error"]
+    assert ask_runs(here, "bob").status_code == 200, "the one in the next seat goes on"
     assert {here.get("/theme.css", headers={TOKEN: "cyd"}).status_code for _ in range(3 * EACH)} == {200}, "files of the page hardly count"
 
 
 @pytest.mark.fault("a new token for each of requests without end", "the address is told how long to wait")
 def test_a_new_token_for_each_request_helps_nobody(here, server):
-    count, answer = until_refused(lambda: asked(here, f"token {next(NUMBERS)}"))
+    count, answer = until_refused(lambda: ask_runs(here, f"token {next(NUMBERS)}"))
     assert ADDRESS <= count < 2 * ADDRESS
     assert answer.json()["key"] == "page.too_many_requests"
-    assert asked(server, "elsewhere").status_code == 200
+    assert ask_runs(server, "elsewhere").status_code == 200
 
 
 def test_members_of_a_room_are_not_held_up_by_their_address(here):
@@ -253,9 +253,9 @@ def test_members_of_a_room_are_not_held_up_by_their_address(here):
 
     code = post("open", "teacher", language="en", ends=time.time() + 3600)["room"]["code"]
     assert "room" in post("join", "student", code=code, nickname="Ada")
-    until_refused(lambda: asked(here, f"token {next(NUMBERS)}"))
-    assert asked(here, "a stranger").status_code == 429
-    assert asked(here, "student").status_code == 200
+    until_refused(lambda: ask_runs(here, f"token {next(NUMBERS)}"))
+    assert ask_runs(here, "a stranger").status_code == 429
+    assert ask_runs(here, "student").status_code == 200
 
 
 def opened(stack: ExitStack, http: httpx.Client, by: str) -> httpx.Response:

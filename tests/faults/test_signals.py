@@ -67,13 +67,13 @@ def test_everything_is_saved_in_time_whoever_asks_and_however_often(server, name
         server.stop()
         for reader in readers:
             reader.join()
-    assert code == 0, server.said()
+    assert code == 0, server.logged()
     for run in runs:
         card = json.loads((server.folder / "data" / "runs" / run / "run.json").read_text())
         assert card["status"] == "interrupted"
         assert card["step"] == card["checkpoint_step"] > 0
         assert card["message"]["values"] == {"step": card["step"]}
-    assert "Traceback" not in server.said()
+    assert "Traceback" not in server.logged()
 
 
 TABS, ROWS = 200, 6

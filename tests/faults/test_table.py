@@ -7,6 +7,6 @@ def test_of_each_is_known_what_it_was_seen_to_fail_without():
     rows = list(faults())
     assert sorted(breaks()) == sorted(address.partition("::")[2] for _, _, address in rows)
     assert len({done for done, _, _ in rows}) == len(rows)
-    for taken in breaks().values():
-        source = (TESTS.parent / taken.file).read_text(encoding="utf-8")
-        assert taken.apply(source) != source
+    for removal in breaks().values():
+        source = (TESTS.parent / removal.file).read_text(encoding="utf-8")
+        assert removal.apply(source) != source

@@ -7,7 +7,8 @@ from hypothesis.extra.numpy import arrays
 
 from playground.features.embeddings import figure as vectors
 from playground.features.positions import figure as positions
-from playground.features.shared.figures import attention, masks, runs, tensor, theme
+from playground.features.shared.figures import attention, cells, masks, runs, tensor, theme
+from playground.features.shared.figures.presented import fit_to_page
 from playground.features.teacher_forcing import figure as lens_figure
 
 ROWS, COLUMNS = ["o", "l", "l", "<eos>"], ["l", "l", "o"]
@@ -167,3 +168,14 @@ def test_signed_grids_are_centred_at_zero():
     assert (heat["zmin"], heat["zmid"], heat["zmax"], heat["z"][1]) == (-2.0, 0, 2.0, [1.683, 1.081])
     assert positions.heatmap(table, limit=3)["data"][0]["zmax"] == 3  # tables that are compared share a scale
     assert positions.heatmap(table * 0)["data"][0]["zmax"] == 1.0
+
+
+def test_signed_colours_reach_as_far_as_the_largest_value():
+    heat = heatmap(VALUES / 8)["data"][HEAT]
+    assert (heat["zmin"], heat["zmax"]) == (-0.375, 0.375)
+
+
+def test_a_presented_grid_leaves_room_for_each_entry_of_its_legend():
+    figure = heatmap() | {"data": [{"name": "a"}, {"name": "b", "visible": False}, {"name": "c", "showlegend": False}, {}]}
+    figure["layout"]["showlegend"] = True
+    assert fit_to_page(figure, 1600, 900)["layout"]["meta"]["legend"] == cells.LEGEND

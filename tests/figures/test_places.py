@@ -6,7 +6,7 @@ import pytest
 from playground.features.embeddings import figure as vectors
 from playground.features.evaluation import figure as lengths
 from playground.features.positions.figure import ROOM, clocks
-from playground.inspection.positions import frequencies, sinusoids
+from playground.inspection.vectors import frequencies, sinusoids
 
 XY = np.array([[0.0, 0.0], [1.0, 1.0], [-2.0, 1.5], [0.01, 0.0]])
 NONE = np.nan

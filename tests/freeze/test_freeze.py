@@ -57,24 +57,24 @@ def unpack_answer(content, key):
 
 
 def question(places) -> frozenset:
-    """What is asked, whichever grid asks it, without fields that have their defaults."""
+    """Returns a request, whichever grid makes it, without fields that have their defaults."""
     pairs = [(field, value) for fields, values in places for field, value in zip(fields, values, strict=True)]
     return frozenset((field, value) for field, value in pairs if field not in FIELDS or value != FIELDS[field].default)
 
 
 def test_every_tab_of_one_run_is_asked_about_and_nothing_twice(run):
-    asked = plan(run, [f"sentence {n}" for n in range(20)], FIRST)
-    assert set(TABS) - set(asked) == {"runs", "board"}, "which show several runs"
-    assert set(asked) <= set(PANELS)
-    splits = {one.fields[0]: {values[0] for values in one.values} for one in asked["data"][0]}["split"]
+    planned = plan(run, [f"sentence {n}" for n in range(20)], FIRST)
+    assert set(TABS) - set(planned) == {"runs", "board"}, "which show several runs"
+    assert set(planned) <= set(PANELS)
+    splits = {part.fields[0]: {values[0] for values in part.values} for part in planned["data"][0]}["split"]
     assert len(splits) > 1
     assert "file" not in splits, "a frozen page takes no files"
-    for name, grids in asked.items():
+    for name, grids in planned.items():
         assert all(map(size, grids))
         for grid in grids:
-            fields = [field for one in grid for field in one.fields]
+            fields = [field for part in grid for field in part.fields]
             assert len(set(fields)) == len(fields), "no field is on two axes"
-        axes = [[[(one.fields, values) for values in one.values] for one in grid] for grid in grids]
+        axes = [[[(part.fields, values) for values in part.values] for part in grid] for grid in grids]
         questions = [question(places) for grid in axes for places in itertools.product(*grid)]
         assert len(set(questions)) == len(questions), name
     steps = choose_steps(run)
@@ -116,9 +116,9 @@ def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path,
     assert [(done, all) for done, all, _ in progress] == [(0, 2), (2, 2), (2, 2)]
     assert freezing._page(site.runs, site.reader, run, "en", [])["runs"].keys() == list_runs(site.runs, "", "en").keys()
     name, content = re.fullmatch(r'.*\["(.*)"\] = "(.*)";\n', (tmp_path / "frozen" / "answers" / "sentence-0-0.js").read_text()).groups()
-    asked = View(site.runs, site.reader, {"run": run.id, "text": text, "lang": "en"})
+    view = View(site.runs, site.reader, {"run": run.id, "text": text, "lang": "en"})
     assert name == "answers/sentence-0-0"
-    assert unpack_answer(base64.b64decode(content), "0")["output"] == freezing.PANELS["sentence"](asked)["output"]
+    assert unpack_answer(base64.b64decode(content), "0")["output"] == freezing.PANELS["sentence"](view)["output"]
     assert (tmp_path / "frozen" / "index.html").read_text().startswith("<!doctype html>")
     (script,) = (tmp_path / "frozen" / "asset").glob("*/ui/static/frozen_modules.js")
     modules = orjson.loads(script.read_text().removeprefix("globalThis.playgroundModules = ").partition(";\n")[0])

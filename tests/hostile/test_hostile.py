@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import tests.ui.conftest as ui
-from playground.ui.actions import ACTIONS
+from playground.ui.command import ACTIONS
 from tests.hostile.attack import Attack
 from tests.hostile.people import People
 from tests.hostile.valid import valid_calls

@@ -1,4 +1,4 @@
-"""What from_pretrained gives is the run that was pushed, a Space is this very app, and whatever goes wrong is said in one sentence."""
+"""A model of from_pretrained is the run that was pushed, a Space is this very app, and every mistake is one sentence."""
 
 import json
 import re
@@ -23,11 +23,11 @@ from playground.cli import main
 from playground.config import Experiment, Refusal
 from playground.export import contents as scores
 from playground.export.exported_run import find
-from playground.hub import model, remote, space
+from playground.hub import model, uploads
 from playground.hub.model import HubTransformer
+from playground.runs.corpora import ModelCache
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
-from playground.runs.model_cache import ModelCache
 
 FILES = {"config.json", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json", "README.md"}
 
@@ -66,7 +66,7 @@ def hub(monkeypatch, tmp_path):
         return str(path)
 
     api.create_repo.side_effect, api.upload_folder.side_effect = create, upload
-    monkeypatch.setattr(remote, "HfApi", lambda: api)
+    monkeypatch.setattr(uploads, "HfApi", lambda: api)
     for module in (model, hub_mixin):
         monkeypatch.setattr(module, "hf_hub_download", download)
     monkeypatch.setenv("HF_TOKEN", "hf_write")
@@ -90,7 +90,7 @@ def test_a_folder_that_was_saved_gives_the_logits_of_the_run_to_the_bit(run, tmp
     back = HubTransformer.from_pretrained(tmp_path)
     assert not back.training
     assert torch.equal(logits(back), logits(ModelCache().get(run, None).model))
-    assert [one.to_bytes() for one in back.tokenizers] == [one.to_bytes() for one in run.tokenizers]
+    assert [tokenizer.to_bytes() for tokenizer in back.tokenizers] == [tokenizer.to_bytes() for tokenizer in run.tokenizers]
     back.save_pretrained(tmp_path / "again")
     assert torch.equal(logits(HubTransformer.from_pretrained(tmp_path / "again")), logits(back))
 
@@ -145,22 +145,22 @@ def test_a_run_is_pushed_and_read_back(hub, capsys):
     assert hub.api.create_repo.call_args.kwargs["private"]
     back, run = HubTransformer.from_pretrained("ada/reverse"), find("reverse")
     assert torch.equal(logits(back), logits(HubTransformer.from_run(run)))
-    assert [one.to_bytes() for one in back.tokenizers] == [one.to_bytes() for one in run.tokenizers]
+    assert [tokenizer.to_bytes() for tokenizer in back.tokenizers] == [tokenizer.to_bytes() for tokenizer in run.tokenizers]
 
 
 NAMES = ("ada", "ada/", "/x", "a/b/c", "ada/x.git", "ada/-", "ada/a--b", "ada/a..b", "ada/ x", "ada/x\n", "阿/x")
 
 
 def test_what_can_not_be_pushed_is_refused(hub, capsys, monkeypatch, tmp_path):
-    upload = partial(remote.upload, tmp_path, "ada/reverse", "model", "x")
+    upload = partial(uploads.upload, tmp_path, "ada/reverse", "model", "x")
 
     def refusal(act=upload) -> str:
         with pytest.raises(Refusal) as refused:
             act()
         return refused.value.key
 
-    assert {refusal(partial(remote.push, "no such run", name)) for name in NAMES} == {"hub.not_a_name"}, "before any run is read"
-    assert refusal(partial(remote.push, "nothing", "ada/reverse")) == "export.no_run"
+    assert {refusal(partial(uploads.push, "no such run", name)) for name in NAMES} == {"hub.not_a_name"}, "before any run is read"
+    assert refusal(partial(uploads.push, "nothing", "ada/reverse")) == "export.no_run"
     for status, key in ((401, "hub.bad_token"), (402, "hub.not_free"), (403, "hub.no_right"), (404, "hub.no_right"), (400, "hub.refused")):
         response = SimpleNamespace(status_code=status, headers={}, request=None)
         hub.api.create_repo.side_effect = HfHubHTTPError("An error", response=response, server_message="Something is wrong here.")
@@ -179,8 +179,8 @@ def test_what_can_not_be_pushed_is_refused(hub, capsys, monkeypatch, tmp_path):
 
 
 def test_only_files_that_belong_go_up_and_a_dry_run_asks_nothing(hub, capsys, tmp_path):
-    made = space.plan(REPO, "zero")
-    sizes = made.sizes()
+    planned = uploads.plan_space(REPO, "zero")
+    sizes = planned.sizes()
     assert {"app.py", "LICENSE", "README.md", "requirements.txt"} <= sizes.keys()
     assert {"checkpoints/reverse/run.json", "playground/ui/static/main.js", "playground/words/zh/hub.json"} <= sizes.keys()
     unwanted = re.compile(r"(^|/)(tests|benchmarks|node_modules|runs/[\w-]{22}|__pycache__|\.\w+)(/|$)|\.pyc$|package|eslint|Dockerfile")
@@ -189,22 +189,22 @@ def test_only_files_that_belong_go_up_and_a_dry_run_asks_nothing(hub, capsys, tm
     assert main(["space", REPO, "--hardware", "zero", "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert not hub.api.mock_calls
-    assert all(part in out for part in (f"Space {REPO}", made.metadata().strip(), made.written["requirements.txt"].strip(), *sizes))
+    assert all(part in out for part in (f"Space {REPO}", planned.metadata().strip(), planned.written["requirements.txt"].strip(), *sizes))
     assert f"{len(sizes)} files, {sum(sizes.values()):,} bytes" in out
     (tmp_path / "app.py").touch()
     with pytest.raises(Refusal, match="not the whole app"):
-        space.plan(REPO, "cpu", tmp_path)
+        uploads.plan_space(REPO, "cpu", tmp_path)
 
 
 @pytest.mark.parametrize("hardware", ["cpu", "gpu", "zero"])
 def test_metadata_and_requirements_suit_the_hardware(hardware):
-    made = space.plan(REPO, hardware)
-    metadata = dict(re.findall(r"^(\w+): *(.*)$", made.metadata(), re.MULTILINE))
+    planned = uploads.plan_space(REPO, hardware)
+    metadata = dict(re.findall(r"^(\w+): *(.*)$", planned.metadata(), re.MULTILINE))
     assert metadata["sdk"] == "gradio"
     assert len(metadata["short_description"]) <= 60, "the Hub refuses a longer one"
     assert metadata["python_version"] == '"3.12"'  # quoted: 3.10 would be 3.1
-    needed = made.written["requirements.txt"].splitlines()
-    assert [line for line in needed if line.startswith("--")] == ([space.CPU_WHEELS] if hardware == "cpu" else [])
+    needed = planned.written["requirements.txt"].splitlines()
+    assert [line for line in needed if line.startswith("--")] == ([uploads.CPU_WHEELS] if hardware == "cpu" else [])
     assert f"gradio=={metadata['sdk_version']}" in needed
 
 
@@ -220,7 +220,7 @@ def test_a_space_is_created_and_renewed_and_starts_by_itself(hub, capsys):
     assert main(["space", REPO]) == 0
     assert "space_hardware" not in hub.api.create_repo.call_args.kwargs, "paid hardware is left to its owner"
     files = {path.relative_to(folder).as_posix(): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
-    assert files == space.plan(REPO, "cpu").sizes() | {"notes.md": 0}
+    assert files == uploads.plan_space(REPO, "cpu").sizes() | {"notes.md": 0}
     code = "import playground, app; from playground.ui.server import head; head(); print(playground.__file__)"
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

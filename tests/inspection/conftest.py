@@ -12,15 +12,15 @@ CALLERS = {"layer": 1, "head": 1, "name": "x", "heads": "2", "query_token": "x",
 
 @pytest.fixture(autouse=True)
 def _facts_have_sentences(monkeypatch) -> Iterator[None]:
-    made, new = {}, Fact.__new__
+    facts, new = {}, Fact.__new__
 
     def remember(cls, key, values):
-        made[key] = values
+        facts[key] = values
         return new(cls, key, values)
 
     monkeypatch.setattr(Fact, "__new__", remember)
     yield
-    for key, values in made.items():
+    for key, values in facts.items():
         for language in LANGUAGES:
             assert known(language, key), (language, key)
             sentence = say(language, key, **CALLERS | values)

@@ -38,11 +38,11 @@ def same(stage: Stage, tensor: torch.Tensor) -> bool:
 def check(model: Transformer) -> dict[str, Stage]:
     """All that a recording promises, on one model."""
     stages, config = record(model, SRC, TGT), model.config
-    output, seen = model(*tensors()), {}
+    output, recorded = model(*tensors()), {}
     twin = shadow_copy(model)
     for name, module in twin.named_modules():
         if name.endswith("W_o"):
-            module.register_forward_hook(lambda module, inputs, out, name=name: seen.update({name: (inputs[0], out)}))
+            module.register_forward_hook(lambda module, inputs, out, name=name: recorded.update({name: (inputs[0], out)}))
     twin(*tensors())
 
     for stack, kind, layers in (
@@ -54,10 +54,10 @@ def check(model: Transformer) -> dict[str, Stage]:
         for n, weights in enumerate(stack):
             at = kind.format(n)
             assert same(stages[f"{at}.weights"], weights)
-            taken, gave = seen[f"{at}.W_o"]
-            assert [same(stages[f"{at}.{name}"], tensor) for name, tensor in (("concat", taken), ("W_o", gave))] == [True, True]
+            received, gave = recorded[f"{at}.W_o"]
+            assert [same(stages[f"{at}.{name}"], tensor) for name, tensor in (("concat", received), ("W_o", gave))] == [True, True]
             heads = stages[f"{at}.mixed"].values  # computed again, so that it equals what W_o was given proves it
-            assert np.array_equal(heads.transpose(1, 0, 2).reshape(taken[0].shape), taken[0].detach().numpy())
+            assert np.array_equal(heads.transpose(1, 0, 2).reshape(received[0].shape), received[0].detach().numpy())
     whole = {"logits": output.logits, "probabilities": output.logits.softmax(dim=-1), "memory": model.encode(tensors()[0])[0]}
     assert all(same(stages[address], tensor) for address, tensor in whole.items())
     for n in range(config.encoder_layers):

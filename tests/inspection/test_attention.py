@@ -17,7 +17,7 @@ MIXED = 0.5 * SCATTERED + 0.5 * SCATTERED[::-1]
 LARGEST = 0.8 * SCATTERED + 0.2 * np.eye(N)[[2, 4, 0, 5, 1, 3]]
 LARGEST[2] = 0.9 * np.eye(N)[1] + 0.1 * np.eye(N)[0]
 TWINS, MOVED, SORTED = ["a", "b", "a", "b", "c", "b"], ["b", "d", "a", "c", "<eos>"], ["a", "c", "d", "b", "<eos>"]
-ELSEWHERE = np.array([[one == other and i != j for j, other in enumerate(TWINS)] for i, one in enumerate(TWINS)])
+ELSEWHERE = np.array([[word == other and i != j for j, other in enumerate(TWINS)] for i, word in enumerate(TWINS)])
 
 
 def mirrored(last, share=0.45):

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from playground.inspection.activations import model_inputs
-from playground.inspection.attribution import Part, attribute
+from playground.inspection.logits import Part, attribute
 from playground.model.transformer import Transformer
 from tests.inspection.test_activations import build
 
@@ -39,8 +39,8 @@ def test_votes_add_up_to_the_logit_difference(knobs):
 
 
 def added(model: Transformer, module: str, head: int | None) -> np.ndarray:
-    """What one part adds to the logit of 4 over that of 5 where all norms and sublayers are frozen: autograd has the slope."""
-    seen, hooks = {}, []
+    """Computes the share of one part in the logit of 4 over that of 5 where all norms and sublayers are frozen: autograd has the slope."""
+    states, hooks = {}, []
 
     def held(norm, inputs, _):
         (x,) = inputs
@@ -49,23 +49,23 @@ def added(model: Transformer, module: str, head: int | None) -> np.ndarray:
 
     def frozen(part, _, output):
         out, *weights = output if isinstance(output, tuple) else (output,)
-        seen[part] = out.detach().requires_grad_()
-        return (seen[part], *weights) if weights else seen[part]
+        states[part] = out.detach().requires_grad_()
+        return (states[part], *weights) if weights else states[part]
 
     for name, part in model.named_modules():
         if name.startswith("decoder") and (isinstance(part, nn.LayerNorm) or name.endswith(("attention", "feed_forward"))):
             hooks.append(part.register_forward_hook(held if isinstance(part, nn.LayerNorm) else frozen))
     last = model.get_submodule(f"{module}.{'W_2' if head is None else 'W_o'}")
-    hooks.append(last.register_forward_pre_hook(lambda _, inputs: seen.update(given=inputs[0].detach().clone())))
+    hooks.append(last.register_forward_pre_hook(lambda _, inputs: states.update(given=inputs[0].detach().clone())))
     values = model(*model_inputs(SOURCE, TARGET)).logits[0]
     for hook in hooks:
         hook.remove()
-    given = seen["given"]
+    inner = states["given"]
     if head is not None:
-        width = given.shape[-1] // model.config.n_heads
-        given[..., : head * width] = given[..., (head + 1) * width :] = 0
-    (slope,) = torch.autograd.grad((values[:, 4] - values[:, 5]).sum(), seen[model.get_submodule(module)])
-    return (slope * (given @ last.weight.T)).sum(dim=-1)[0].detach().numpy()
+        width = inner.shape[-1] // model.config.n_heads
+        inner[..., : head * width] = inner[..., (head + 1) * width :] = 0
+    (slope,) = torch.autograd.grad((values[:, 4] - values[:, 5]).sum(), states[model.get_submodule(module)])
+    return (slope * (inner @ last.weight.T)).sum(dim=-1)[0].detach().numpy()
 
 
 @pytest.mark.trust

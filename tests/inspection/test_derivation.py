@@ -1,4 +1,4 @@
-"""Whoever takes the printed numbers and a pocket calculator gets the cell, within 1e-5: every stage, every kind of layer."""
+"""A pocket calculator gets every cell from the printed numbers, within 1e-5: every stage, every kind of layer."""
 
 import math
 
@@ -11,9 +11,9 @@ from playground.inspection.activations import record
 from playground.inspection.arithmetic import SYMBOLS, Derivation, Label, Operand, Sheet, bracket, is_near, join_terms
 from playground.inspection.derivation import explain
 from playground.model.transformer import Transformer
+from playground.runs.corpora import ModelCache
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
-from playground.runs.model_cache import ModelCache
 from playground.words import LANGUAGES, known, say
 from tests.inspection.pocket import calculate, numbers, parts
 from tests.inspection.test_activations import build as drawn
@@ -48,7 +48,7 @@ def value_of(model, stages, label: Label) -> float:
 def check(model, stages, address, index) -> Derivation:
     """All that a derivation promises, of one cell."""
     outcome = explain(model, stages, address, index)
-    cell, made = float(stages[address].values[index]), parts(outcome)
+    cell, calculated = float(stages[address].values[index]), parts(outcome)
     assert outcome.agrees
     assert within(float(outcome.recorded), cell)
     assert within(float(outcome.result), float(outcome.recorded)), (address, index, outcome)
@@ -56,13 +56,13 @@ def check(model, stages, address, index) -> Derivation:
     for label, value in [(lead.label, lead.value) for lead in outcome.leads] + [(term.left, term.left_value) for term in outcome.terms]:
         if value:
             assert within(float(value), value_of(model, stages, label), 1e-6)
-    for term, part in zip(outcome.terms, made, strict=True):
+    for term, part in zip(outcome.terms, calculated, strict=True):
         assert within(float(term.part), part, 1e-6)
         if outcome.operation == "product":
             assert within(float(term.right_value), value_of(model, stages, term.right), 1e-6)
     if outcome.operation == "product" and outcome.steps[-1].key in ("map.why_sum", "map.why_bias"):  # also without rounding on the way
         bias = float(outcome.leads[0].value) if outcome.steps[-1].key == "map.why_bias" else 0.0
-        assert within(sum(made) + bias, cell)
+        assert within(sum(calculated) + bias, cell)
 
     assert address != "tgt.ids" or (outcome.steps[-1].key == "map.why_begin") == (index == (0,)), "the first id begins"
     shape = {str(size) for stage in stages.values() for size in stage.values.shape}

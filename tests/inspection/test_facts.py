@@ -1,4 +1,4 @@
-"""What is said of numbers: the sentence and every value in it, by hand."""
+"""Statements about numbers: the sentence and every value in it, by hand."""
 
 import math
 
@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from playground.inspection import attention, diagnostics, differences, heads, masks, probabilities, rollout
+from playground.inspection import attention, diagnostics, heads, interventions, logits, overview as overviews
 from playground.inspection.fact import percent, short
-from playground.inspection.model_view import HeadAt, overview
+from playground.inspection.overview import HeadAt, overview
 
-NAN, NAMES = math.nan, ["<pad>", "a", "b", "c"]
-SURE, TORN, LEANS = (np.array(row) for row in ([0.0, 0.05, 0.95, 0.0], [0.0, 0.5, 0.5, 0.0], [0.05, 0.7, 0.2, 0.05]))
+NAN = math.nan
+TORN, LEANS = np.array([0.0, 0.5, 0.5, 0.0]), np.array([0.05, 0.7, 0.2, 0.05])
 FLOPS = {"src_embedding": 0, "encoder.0.self_attention": 100, "decoder.0.cross_attention": 200, "projection": 700}
 PAIR = np.array([1.0, -2.0]), np.array([3.0, 1.0]), np.array([0.5, -4.0, 9.0])  # a query, a key, the scores of a row
 SMALL, WIDE = (1200, 34_000), (2400, 56_000)
@@ -27,15 +27,11 @@ def course(*values: float):
 
 
 def moved(*after: float):
-    return differences.probability_fact([0.9, 0.8, 0.5], after, ["a", "b", "c"])
+    return interventions.probability_fact([0.9, 0.8, 0.5], after, ["a", "b", "c"])
 
 
 def ran(first: str, began: float, ended: float, **more) -> dict:
     return {"first": first, "began": began, "last": "2,000", "ended": ended, **more}
-
-
-def sure(token: str, percent: int, second: str, other: int, effective: str) -> dict:
-    return {"token": token, "percent": percent, "second": second, "other": other, "effective": effective}
 
 
 @pytest.mark.parametrize(("ask", "key", "values"), [
@@ -60,24 +56,18 @@ def sure(token: str, percent: int, second: str, other: int, effective: str) -> d
     (lambda: diagnostics.heads({1: SMALL, 2: SMALL}), "diagnostics.heads_same", {"parameters": "1,200", "flops": "34,000"}),
     (lambda: diagnostics.heads({1: SMALL, 2: SMALL, 4: WIDE}), "diagnostics.heads_differ",
      {"fewest": 1, "most": 4, "parameters": "1,200", "more_parameters": "2,400"}),
-    (lambda: probabilities.facts(SURE, NAMES), "figures.sure", sure("b", 95, "a", 5, "1.2")),
-    (lambda: probabilities.facts(TORN, NAMES), "figures.torn", sure("a", 50, "b", 50, "2.0")),
-    (lambda: probabilities.facts(np.array([0.5, 0.25, 0.25]), "abc"), "figures.torn", sure("a", 50, "b", 25, "2.8")),  # just half
-    (lambda: probabilities.facts(LEANS, NAMES), "figures.leans", sure("a", 70, "b", 20, "2.4")),
-    (lambda: masks.facts(np.array([[True, False]]), rows=5), "figures.mask_hides", {"hidden": 5, "cells": 10, "percent": 50}),
-    (lambda: masks.facts(np.ones((2, 2))), "figures.mask_open", {"cells": 4}),
     (lambda: attention.product_fact(*PAIR, np.array([True, True, False]), 0), "heads.product_caption",
      {"strong": 1, "dims": 2, "low": "−4.00", "high": "0.50"}),  # the masked score isn't counted
     (lambda: attention.product_fact(*PAIR, np.array([True, True, False]), 2), "heads.product_masked", {}),
     (lambda: attention.product_fact(*PAIR, np.array([True, False, False]), 0), "heads.product_alone", {}),
-    (lambda: differences.output_fact([4, 5, 2], (4, 5, 2)), "interventions.same", {}),
-    (lambda: differences.output_fact([4, 5], [4, 5, 6]), "interventions.different",
+    (lambda: interventions.output_fact([4, 5, 2], (4, 5, 2)), "interventions.same", {}),
+    (lambda: interventions.output_fact([4, 5], [4, 5, 6]), "interventions.different",
      {"gone": 0, "tokens": 2, "new": 1, "other": 3, "step": 3}),
     (lambda: moved(0.85, 0.1, 0.7), "interventions.moved", {"token": "b", "step": 2, "before": 0.8, "after": 0.1}),
     (lambda: moved(0.9, 0.8, 0.9), "interventions.moved", {"token": "c", "step": 3, "before": 0.5, "after": 0.9}),
     (lambda: moved(0.904, 0.8, 0.5), "interventions.unmoved", {}),
-    (lambda: rollout.strongest(FLOW, ["x", "y"], ["a", "b"]), "heads.rollout_strongest", SECOND | {"percent": 90}),
-    (lambda: rollout.own(OWN, list("xyz"), list("abc")), "heads.rollout_own", SECOND | {"percent": 30, "own": 70}),
+    (lambda: overviews.strongest(FLOW, ["x", "y"], ["a", "b"]), "heads.rollout_strongest", SECOND | {"percent": 90}),
+    (lambda: overviews.own(OWN, list("xyz"), list("abc")), "heads.rollout_own", SECOND | {"percent": 30, "own": 70}),
     (lambda: heads.first_aligned_fact([0, 10, 20, 40], MASSES), "heads.found_first",
      {"layer": 2, "head": 1, "step": 10, "percent": 60, "last": 70}),
     (lambda: heads.first_aligned_fact([0, 10], MASSES[:, :, 2:]), "heads.found_at_once",
@@ -98,27 +88,25 @@ def test_what_is_said(ask, key, values):
     ({"a": -2, "b": 0}, 0, [("interventions.nothing_to_lose", {})]),
 ])  # fmt: skip
 def test_what_heads_are_worth(lost, whole, facts):
-    assert differences.importance(lost, whole) == facts
+    assert interventions.importance_facts(lost, whole) == facts
 
 
 @given(st.lists(st.integers(0, 3), max_size=12), st.lists(st.integers(0, 3), max_size=12))
 def test_what_is_not_marked_is_the_same_on_both_sides(before, after):
-    gone, new = differences.mark_changes(before, after)
-    same = [token for token, marked in zip(before, gone, strict=True) if not marked]
+    removed, new = interventions.mark_changes(before, after)
+    same = [token for token, marked in zip(before, removed, strict=True) if not marked]
     assert same == [token for token, marked in zip(after, new, strict=True) if not marked]
-    assert any(gone + new) != (before == after)
+    assert any(removed + new) != (before == after)
     assert set(before) & set(after) == set() or same
-    assert differences.mark_changes([1, 2, 3, 3, 4], [1, 9, 2, 3, 4]) == ([0, 0, 0, 1, 0], [0, 1, 0, 0, 0])
+    assert interventions.mark_changes([1, 2, 3, 3, 4], [1, 9, 2, 3, 4]) == ([0, 0, 0, 1, 0], [0, 1, 0, 0, 0])
 
 
 def test_numbers_as_they_stand_in_sentences():
     shares = {0.0: 0, 1e-9: 1, 0.004: 1, 0.125: 13, 0.914: 91, 0.995: 99, 0.9999999: 99, 1.0: 100}
     assert {share: percent(share) for share in shares} == shares
     assert [short(value) for value in (0.03141, 2.3e-16, 0.0, 12.0)] == ["0.031", "2.3e-16", "0", "12"]
-    assert probabilities.top(LEANS, 3) == [(1, 0.7), (2, 0.2), (0, 0.05)]
-    assert probabilities.top(TORN, 10) == [(1, 0.5), (2, 0.5), (0, 0.0), (3, 0.0)]
-    for row in (SURE, TORN, LEANS):
-        assert [probabilities.rank(row, token) for token, _ in probabilities.top(row, 4)] == [1, 2, 3, 4]
+    assert logits.top(LEANS, 3) == [(1, 0.7), (2, 0.2), (0, 0.05)]
+    assert logits.top(TORN, 10) == [(1, 0.5), (2, 0.5), (0, 0.0), (3, 0.0)]
     for values, count in (([3, -1, 1], 1), ([1, 1, 1, 1], 3), ([-5, 4, 1], 2), ([-6, 4, 1], 1), ([4, 4, 1], 2), ([0, 0], 0), ([2], 1)):
         assert attention.carriers(np.array(values, dtype=float)) == count
 

@@ -34,8 +34,8 @@ def samples(weights_of, kind="encoder", alignment_of=None, lengths=LENGTHS, padd
     return result
 
 
-def one(*given, **more) -> heads.NamedHead:
-    return score(samples(*given, **more), more.get("kind", "encoder")).heads[0][0]
+def only_head(*arguments, **more) -> heads.NamedHead:
+    return score(samples(*arguments, **more), more.get("kind", "encoder")).heads[0][0]
 
 
 def named(head):
@@ -81,10 +81,10 @@ EVERY = [(kind, name) for kind, places in BY_HAND.items() for name in places]
 @pytest.mark.trust
 @pytest.mark.parametrize(("kind", "name"), EVERY)
 def test_a_head_that_does_one_thing_gets_its_name_and_a_full_number(kind, name):
-    assert named(one(BY_HAND[kind][name], kind=kind)) == (name, 1.0)
+    assert named(only_head(BY_HAND[kind][name], kind=kind)) == (name, 1.0)
     assert all(known(language, f"heads.name_{name}") for language in LANGUAGES)
     clear = (kind, name) in (("encoder", "previous"), ("encoder", "next"), ("decoder", "same"), ("cross", "ahead"))
-    assert not clear or one(BY_HAND[kind][name], kind=kind, lengths=(3,)).name == name
+    assert not clear or only_head(BY_HAND[kind][name], kind=kind, lengths=(3,)).name == name
     for length in (3, 6) if clear else (6,):
         mask = np.tri(length, dtype=bool) if kind == "decoder" else None
         key, values = attention.facts(BY_HAND[kind][name](length), kind, mask=mask)
@@ -100,7 +100,7 @@ def test_the_number_is_the_share_and_half_is_enough_though_other_cells_are_darke
             other = np.eye(n)[[next(k for k in (3 * q % n, (3 * q + 4) % n) if place[q, k] < 1) for q in range(n)]]
             return np.where(place.max(axis=1, keepdims=True) == 1, share * place + (1 - share) * other, np.eye(n)[4])
 
-        return one(weights, kind=kind, lengths=(8, 8, 8))
+        return only_head(weights, kind=kind, lengths=(8, 8, 8))
 
     assert named(scored(0.5)) == (name, 0.5)
     below = scored(0.49)
@@ -113,9 +113,9 @@ def test_one_lucky_sentence_and_a_few_tokens_give_no_name():
     def weights(n):
         return row(np.eye(n, k=-1)) if n == 8 else np.eye(n)[(np.arange(n) * 3 + 1) % n]
 
-    assert one(weights, lengths=(8,)).name == "previous"
-    assert one(weights, lengths=(8, 7, 7, 5, 7)).name == "sharp"
-    assert one(lambda n: np.full((n, n), 1 / n), lengths=(2,)).name == "unclear"
+    assert only_head(weights, lengths=(8,)).name == "previous"
+    assert only_head(weights, lengths=(8, 7, 7, 5, 7)).name == "sharp"
+    assert only_head(lambda n: np.full((n, n), 1 / n), lengths=(2,)).name == "unclear"
     with pytest.raises(ValueError, match="sentence"):
         score([], "cross")
     words = (*"abcadef", "<eos>")
@@ -125,20 +125,20 @@ def test_one_lucky_sentence_and_a_few_tokens_give_no_name():
 
 @pytest.mark.trust
 def test_even_is_even_and_a_lean_is_no_look():
-    head = one(lambda n: np.full((n, n), 1 / n))
+    head = only_head(lambda n: np.full((n, n), 1 / n))
     assert named(head) == ("even", 1.0)
     assert head.entropy == pytest.approx(np.mean([math.log2(n) for n in LENGTHS for _ in range(n)]))
-    lean = one(lambda n: row(np.full((n, n), 1.0) + 0.1 * np.eye(n, k=-1)))
+    lean = only_head(lambda n: row(np.full((n, n), 1.0) + 0.1 * np.eye(n, k=-1)))
     assert (lean.name, lean.second.name) == ("even", "previous")
     assert 0.99 < lean.number < 1
 
 
 @pytest.mark.trust
 def test_alignment_comes_before_what_it_happens_to_be():
-    head, beside = (one(looks, kind="cross", alignment_of=lambda n: (*range(n - 1), None)) for looks in (np.eye, shifted(1)))
+    head, neighbour = (only_head(looks, kind="cross", alignment_of=lambda n: (*range(n - 1), None)) for looks in (np.eye, shifted(1)))
     assert (named(head), head.aligned, head.second.name) == (("aligned", 1.0), 1.0, "forward")
-    assert (beside.name, beside.aligned) == ("right_of_aligned", 0.0)
-    assert one(np.eye, kind="cross").aligned is None
+    assert (neighbour.name, neighbour.aligned) == ("right_of_aligned", 0.0)
+    assert only_head(np.eye, kind="cross").aligned is None
 
 
 @pytest.mark.trust
@@ -147,11 +147,11 @@ def test_a_head_that_pours_into_padding_is_a_pad_sink():
         return np.pad(0.2 * np.full((n, n), 1 / n), ((0, 0), (0, 2)), constant_values=0.4)
 
     for kind in ("encoder", "cross"):
-        head = one(weights, kind=kind)
+        head = only_head(weights, kind=kind)
         assert (named(head), head.padding) == (("padding", 0.8), pytest.approx(0.8))
-    whole = one(lambda n: np.pad(np.eye(n), ((0, 0), (0, 2))))
+    whole = only_head(lambda n: np.pad(np.eye(n), ((0, 0), (0, 2))))
     assert (whole.name, whole.padding) == ("same", 0.0)
-    assert one(np.eye).padding is None  # no sentence had any
+    assert only_head(np.eye).padding is None  # no sentence had any
 
 
 def test_layers_and_heads_stay_in_their_places():

@@ -40,8 +40,8 @@ def silenced(original: Transformer, off) -> Transformer:
     return twin
 
 
-def same(one: Transformer, other: Transformer, tolerance: float = 0.0) -> None:
-    torch.testing.assert_close(one(*BATCH), other(*BATCH), atol=tolerance, rtol=0)
+def same(changed: Transformer, other: Transformer, tolerance: float = 0.0) -> None:
+    torch.testing.assert_close(changed(*BATCH), other(*BATCH), atol=tolerance, rtol=0)
 
 
 @pytest.mark.trust
@@ -102,7 +102,7 @@ def test_masking_equals_the_models_own_mask_the_only_column_left_gets_all_and_no
     only = trace(Change(edit=Edit(0, 1, 2, 3, 0.1, tuple(k for k in columns if k != 3))).apply(original), SOURCE, TARGET)
     assert only.cross[0, 1, 2].tolist() == [0, 0, 0, 1, 0, 0]
     nowhere = trace(Change(edit=Edit(0, 1, 2, masked=tuple(columns))).apply(original), SOURCE, TARGET)
-    off, plain = (trace(one, SOURCE, TARGET).probabilities for one in (silenced(original, [HeadId("cross", 0, 1)]), original))
+    off, plain = (trace(subject, SOURCE, TARGET).probabilities for subject in (silenced(original, [HeadId("cross", 0, 1)]), original))
     assert not nowhere.cross[0, 1, 2].any()
     assert nowhere.probabilities[1:3] == pytest.approx(np.stack([plain[1], off[2]]), abs=1e-6)
 
@@ -126,8 +126,8 @@ def test_another_memory_is_the_model_with_that_knob(memory, trained):
     assert bool(change) == (memory != trained)
     same(change.apply(original), twin)
     assert original.config.memory_mode == trained
-    one, other = (trace(change.apply(original), source, TARGET).probabilities for source in (SOURCE, [10, 6, 6, 5, 8]))
-    assert (one == other).all() == (memory == "cut")
+    first, other = (trace(change.apply(original), source, TARGET).probabilities for source in (SOURCE, [10, 6, 6, 5, 8]))
+    assert (first == other).all() == (memory == "cut")
 
 
 @pytest.mark.trust

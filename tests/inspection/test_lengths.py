@@ -1,4 +1,4 @@
-"""What is right at which length, counted by hand, and the sentences about it."""
+"""Accuracy at each length, counted by hand, and the sentences about it."""
 
 import numpy as np
 import pytest

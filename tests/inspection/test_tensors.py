@@ -1,4 +1,4 @@
-"""What a caption says about a stage, on numbers small enough to check by hand."""
+"""Statements of captions about a stage, on numbers small enough to check by hand."""
 
 import math
 
@@ -16,7 +16,7 @@ def stage(address, axes, values, inputs=(), mask=None, layer=0, source=len):
 
 
 def answer(*stages, head=0, rows=("a", "b", "a"), columns=None):
-    known = {one.address: one for one in stages}
+    known = {entry.address: entry for entry in stages}
     this = stages[-1]
     columns = columns or [str(n + 1) for n in range(this.values.shape[-1])]
     result = facts(view_tensor(this, known, head, rows, columns))

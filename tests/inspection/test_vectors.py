@@ -33,7 +33,7 @@ def test_the_axes_are_the_eigenvectors_of_the_covariance(seed):
 
 @pytest.mark.trust
 def test_a_mirror_image_of_the_axes_changes_nothing_in_the_replay():
-    """Which way a solver lets an axis point is chance, and so is their order where they are equally long."""
+    """The direction of an axis is chance of the solver, and so is their order where they are equally long."""
     frames = [cloud(5) + 0.01 * cloud(seed, spread=np.ones(8)) for seed in range(6)]
     end = follow_axes(frames)
     for order, signs in product(permutations(range(2)), product((1, -1), repeat=2)):
@@ -82,10 +82,10 @@ def test_cosines_are_torchs_and_the_nearest_come_first_and_never_oneself():
     np.testing.assert_allclose(vectors.cosines(points), expected, atol=1e-9)
     assert vectors.cosines(np.array([[0.0, 0.0], [1.0, 2.0]])).tolist() == [[0, 0], [0, pytest.approx(1)]]
     for this in range(len(points)):
-        others = sorted(set(range(len(points))) - {this}, key=lambda other, this=this: -expected[this, other])
+        rest = sorted(set(range(len(points))) - {this}, key=lambda other, this=this: -expected[this, other])
         nearest = vectors.nearest(points, this, 99)
-        assert [other for other, _ in nearest] == others
-        assert [cosine for _, cosine in nearest] == pytest.approx([expected[this, other] for other in others])
+        assert [other for other, _ in nearest] == rest
+        assert [cosine for _, cosine in nearest] == pytest.approx([expected[this, other] for other in rest])
         assert vectors.nearest(points, this, 4) == nearest[:4]
 
 

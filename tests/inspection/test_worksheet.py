@@ -14,14 +14,14 @@ EMPTY = type("NoTable", (), {"terms": ()})  # a line of the key names no column
 
 def solve(sheet) -> dict[str, np.ndarray]:
     """Every answer, from the printed tables alone, by numpy and without rounding on the way."""
-    given = {table.symbol: np.array([[float(number) for number in row] for row in table.rows]) for table in sheet.tables}
-    x, q = given["X"][sheet.row], given["Q"][sheet.row]
-    scores = given["K"] @ q
+    printed = {table.symbol: np.array([[float(number) for number in row] for row in table.rows]) for table in sheet.tables}
+    x, q = printed["X"][sheet.row], printed["Q"][sheet.row]
+    scores = printed["K"] @ q
     masked = np.where([box.answer != "-1e30" for box in sheet.tasks[2].boxes], scores / 2, -1e30)
     powers = np.exp(masked - masked.max())
     weights = powers / powers.sum()
-    mixed = weights @ given["V"]
-    output = mixed @ given["W_O"]
+    mixed = weights @ printed["V"]
+    output = mixed @ printed["W_O"]
     residual = x + output
     norm = (residual - residual.mean()) / math.sqrt(residual.var() + 1e-5)
     return dict(zip(TASKS, (scores, scores / 2, masked, weights, mixed, output, residual, norm), strict=True))

@@ -23,7 +23,7 @@ from playground.runs.queue import train_inline
 from playground.tasks.toy_tasks import TASKS
 from playground.training.metrics import build_eval_set
 from tests.training.corpora import taught, training_of
-from tests.variants.varied import SRC, TGT, beside
+from tests.variants.varied import SRC, TGT, paper_and_variant
 
 CURVE = {"step": [10], "token_accuracy": [0.5], "exact_match": [0.5]}
 TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, train_size=100, batch_size=4, validation_size=10, eval_every=2)
@@ -186,7 +186,7 @@ def test_padded_sentences_have_room_for_a_longer_one_and_harder_ones_are_longer_
         assert wider >= training.corpus.longest
         assert torch.equal(chunk.batch.src, torch.nn.functional.pad(plain.batch.src, (0, wider), value=PAD))
         assert torch.equal(chunk.batch.tgt_out, plain.batch.tgt_out)
-    paper, restless = beside("dropout_always", dropout=0.5)
+    paper, restless = paper_and_variant("dropout_always", dropout=0.5)
     quiet, _, _ = bugs.without_dropout(restless, training.corpus)["quiet"]
     assert torch.equal(quiet(SRC, TGT).logits, paper(SRC, TGT).logits), "the same parameters, and no dice are thrown"
     model, exam, _ = measure_harder(training.model, training.corpus)["harder"]

@@ -22,7 +22,7 @@ from playground.lessons import course
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
 from playground.runs.registry import Runs
-from playground.ui import links
+from playground.ui import boot
 from playground.variants import build
 from playground.words import LANGUAGES, entries
 
@@ -47,9 +47,9 @@ def values_of(name: str, wanted: str) -> list[str]:
         return [stage for stage in stages() if stage == wanted or (wanted.startswith("*") and stage.endswith(wanted[1:]))]
     field = FIELDS[name]
     choices = getattr(field, "choices", ())
-    choices = links.LISTS[choices] if isinstance(choices, str) else choices
+    choices = boot.LISTS[choices] if isinstance(choices, str) else choices
     offered = (*choices, *map(str, range(1, 10)), "c1.1", "c1.2", "c1.1_c1.2", "2:7") if wanted == "*" else (wanted,)
-    return [value for value in offered if value == wanted == "" or field.refusal(name, value, links.LISTS) is None]
+    return [value for value in offered if value == wanted == "" or field.refusal(name, value, boot.LISTS) is None]
 
 
 def screen(fields: dict, /, **holds) -> dict:

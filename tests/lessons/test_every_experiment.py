@@ -14,7 +14,7 @@ from playground.lessons.controlled import SMALL, ControlledExperiment, Result
 from playground.lessons.lab import Lines
 from playground.lessons.labs import LABS, why_attention
 from playground.lessons.labs.ablations import judges
-from playground.runs.model_cache import ModelCache
+from playground.runs.corpora import ModelCache
 from playground.runs.queue import train_inline
 from playground.variants import ALL, build
 from playground.words import LANGUAGES, entries

@@ -37,8 +37,8 @@ def test_equals_torch_outputs_and_gradients(masked, d_k):
     expected = F.scaled_dot_product_attention(*theirs, attn_mask=mask)
     torch.testing.assert_close(out, expected, atol=1e-6, rtol=1e-5)
     direction = draw(*out.shape, seed=9)
-    for gradient, other in zip(torch.autograd.grad(out, ours, direction), torch.autograd.grad(expected, theirs, direction), strict=True):
-        torch.testing.assert_close(gradient, other, atol=1e-5, rtol=1e-5)
+    gradients = (torch.autograd.grad(output, inputs, direction) for output, inputs in ((out, ours), (expected, theirs)))
+    torch.testing.assert_close(*gradients, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.trust
@@ -72,8 +72,8 @@ def test_multi_head_attention_equals_torch_with_the_weights_of_each_head(n_heads
     with torch.no_grad():
         for seed, parameter in enumerate(ours.parameters()):
             parameter.copy_(draw(*parameter.shape, seed=seed) / 3)
-        for mine, their in pairs:
-            their.copy_(torch.cat(mine))
+        for own, their in pairs:
+            their.copy_(torch.cat(own))
     query, memory, mask = draw(2, 5, 16, seed=1), draw(2, 7, 16, seed=2), some_mask()
     out, weights = ours(query, memory, memory, mask)
     expected, their_weights = theirs(query, memory, memory, attn_mask=~mask.repeat_interleave(n_heads, 0)[:, 0], average_attn_weights=False)
@@ -82,8 +82,8 @@ def test_multi_head_attention_equals_torch_with_the_weights_of_each_head(n_heads
     direction = draw(*out.shape, seed=3)
     out.backward(direction)
     expected.backward(direction)
-    for mine, their in pairs:
-        torch.testing.assert_close(torch.cat([part.grad for part in mine]), their.grad, atol=1e-5, rtol=1e-5)
+    for own, their in pairs:
+        torch.testing.assert_close(torch.cat([part.grad for part in own]), their.grad, atol=1e-5, rtol=1e-5)
 
 
 def test_dropout_zeroes_a_share_keeps_the_mean_and_leaves_the_global_generator_alone():
@@ -115,8 +115,8 @@ def test_heads_of_any_width_are_torch_attention_of_the_same_projections(d_k):
             parameter.copy_(draw(*parameter.shape, seed=seed) / 4)
     x, memory = draw(2, 5, 16, seed=1), draw(2, 7, 16, seed=2)
     q, k, v = (
-        (given @ one.weight.T + one.bias).view(2, -1, 2, wide).transpose(1, 2)
-        for given, one, wide in ((x, attention.W_q, d_k or 8), (memory, attention.W_k, d_k or 8), (memory, attention.W_v, 8))
+        (inputs @ linear.weight.T + linear.bias).view(2, -1, 2, wide).transpose(1, 2)
+        for inputs, linear, wide in ((x, attention.W_q, d_k or 8), (memory, attention.W_k, d_k or 8), (memory, attention.W_v, 8))
     )
     mixed = F.scaled_dot_product_attention(q, k, v, some_mask()).transpose(1, 2).reshape(2, 5, 16)
     torch.testing.assert_close(attention(x, memory, memory, some_mask())[0], attention.W_o(mixed), atol=1e-5, rtol=1e-5)

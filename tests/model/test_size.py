@@ -50,6 +50,7 @@ def test_a_batch_is_not_cut_down_below_eight_pairs_and_where_nothing_helps_it_sa
     for name in PRESETS:
         admit(preset(name), 40, 40, 20, 3000 * MEGABYTE)
     smallest = training_bytes(Experiment().with_(batch_size=8), 30, 30, 40)
+    admit(Experiment().with_(batch_size=8), 30, 30, 40, smallest)
     refusals = []
     for experiment, words, longest, available in (
         (Experiment().with_(batch_size=64), 30, 40, smallest),

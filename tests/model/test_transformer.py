@@ -50,12 +50,11 @@ def test_equals_torch_nn_transformer_outputs_and_gradients(norm, activation, bia
 
     direction = torch.randn(expected.shape, generator=torch.Generator().manual_seed(0)) / 10
     shared = [ours.src_embedding.weight, ours.tgt_embedding.weight]
-    inner = [part for mine, _ in pairs for part in mine]
+    inner = [part for own, _ in pairs for part in own]
     gradients = iter(torch.autograd.grad(output.logits, inner + shared, direction))
     their_gradients = torch.autograd.grad(expected, [their for _, their in pairs] + shared, direction)
-    joined = [torch.cat([next(gradients) for _ in mine]) for mine, _ in pairs]
-    for gradient, their in zip([*joined, *gradients], their_gradients, strict=True):
-        torch.testing.assert_close(gradient, their, atol=1e-5, rtol=0)
+    joined = [torch.cat([next(gradients) for _ in own]) for own, _ in pairs]
+    torch.testing.assert_close([*joined, *gradients], list(their_gradients), atol=1e-5, rtol=0)
 
 
 @given(st.sampled_from(["post", "pre"]), st.sampled_from(limits("positions").choices), st.sampled_from(limits("n_heads").choices))
@@ -177,8 +176,8 @@ def test_cut_the_source_says_nothing():
 def by_and_by(model: Transformer, tgt_in: torch.Tensor, cuts: list[int], cache: DecoderCache):
     """States (B, T, D) and weights of every layer, of a target that comes in pieces which end at `cuts`."""
     memory, _ = model.encode(SRC)
-    found = [model.decode(tgt_in[:, :end], memory, padding_mask(SRC), cache=cache) for end in cuts]
-    return torch.cat([states for states, _, _ in found], dim=1), [weights for _, *weights in found]
+    outputs = [model.decode(tgt_in[:, :end], memory, padding_mask(SRC), cache=cache) for end in cuts]
+    return torch.cat([states for states, _, _ in outputs], dim=1), [weights for _, *weights in outputs]
 
 
 @pytest.mark.trust
@@ -202,11 +201,11 @@ def test_new_tokens_may_come_one_by_one_or_several_together(positions, earlier):
     cuts = [*sorted(earlier), 4]
     model = disturb(build(positions=positions))
     states, own, cross = model.decode(TGT, model.encode(SRC)[0], padding_mask(SRC))
-    cached, found = by_and_by(model, TGT, cuts, DecoderCache(3))
+    cached, pieces = by_and_by(model, TGT, cuts, DecoderCache(3))
     torch.testing.assert_close(cached, states, atol=1e-5, rtol=0)
     for layer in range(3):  # rows are those of the new tokens, columns of all tokens so far
         begin = 0
-        for end, (own_weights, cross_weights) in zip(cuts, found, strict=True):
+        for end, (own_weights, cross_weights) in zip(cuts, pieces, strict=True):
             torch.testing.assert_close(own_weights[layer], own[layer][:, :, begin:end, :end], atol=1e-6, rtol=0)
             torch.testing.assert_close(cross_weights[layer], cross[layer][:, :, begin:end], atol=1e-6, rtol=0)
             begin = end

@@ -57,6 +57,10 @@ CASES = {
         ("Q: 1+1? A: 2\nQ: 2+2? A: 4", "scan Q→A: 1+1?→2 · 2+2?→4"),
         ("en\tHi\tde\tHallo\nfr\tOui\tde\tJa\nen\tHi\tde\tHallo\nfr\tOui\tde\tJa\n",
          "tsv 1→3: Hi→Hallo · Oui→Ja · Hi→Hallo · Oui→Ja +columns"),
+        ("tok\tWe run.\tWir gehen.\nmig\tI sit.\tIch sitze.\n" * 3, "tsv 1→2: " + " · ".join(["We run.→Wir gehen. · I sit.→Ich sitze."] * 3)
+         + " +columns"),
+        ("note\ttarget\ttarget\na b\tWe run.\tWir gehen.\na b\tI sit.\tIch sitze.\n",
+         "tsv target→target 1→2: (header) · We run.→Wir gehen. · I sit.→Ich sitze. +columns"),
     ],
     "lines in turn": [
         ("a\nb\n\n" * 5 + "alone\n\nc\nd\n\n" * 1 + "e\nf\n\n" * 5, "interleaved: " + "".join(f"@{1 + 3 * n} a→b · " for n in range(5))[3:]

@@ -11,10 +11,10 @@ from pathlib import Path
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule, run_state_machine_as_test
 
-from playground.rooms import answers, experiment, progress, question
+from playground.rooms import answers, experiment, question
 from playground.rooms.answers import Answer
 from playground.rooms.question import LEAST, SURE
-from playground.ui.links import LISTS
+from playground.ui.boot import LISTS
 from tests.rooms.group import TEACHER, Group, refused
 
 OPTIONS, ARMS = ("option-a", "option-b"), [{"learning_rate": 0.01}, {"learning_rate": 0.02}, {"learning_rate": 0.05}]
@@ -72,7 +72,7 @@ class Lesson(RuleBasedStateMachine):
 
     @rule(token=members, count=st.integers(1, 4))
     def report(self, token: str, count: int) -> None:
-        self.group.change(token, progress.NAME, lambda room, number: progress.record(room, number, {"attention": count}, STEPS))
+        self.group.change(token, answers.PROGRESS, lambda room, number: answers.record_progress(room, number, {"attention": count}, STEPS))
 
     @rule(token=members, name=st.sampled_from(QUESTIONS["attention"]), of=st.sampled_from("ab"), choice=st.integers(0, 3))
     def answer(self, token: str, name: str, of: str, choice: int) -> None:

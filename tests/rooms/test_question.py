@@ -10,11 +10,11 @@ from functools import reduce
 import pytest
 from hypothesis import given, strategies as st
 
-from playground.rooms import activities, answers, experiment, progress, question
+from playground.rooms import activities, answers, experiment, question
 from playground.rooms.answers import Answer, Tally
 from playground.rooms.question import LEAST, SURE, Question
 from playground.rooms.room import TEACHER
-from playground.ui.links import LISTS
+from playground.ui.boot import LISTS
 from tests.rooms.group import ANNA, BEN, TEACHER as TOKEN, Group, refused, room_of
 
 PLACE, OPTIONS, ROOM = {"lab": "softmax"}, ("grows", "shrinks", "same"), room_of(1, 2)
@@ -166,13 +166,13 @@ def test_the_first_answer_of_each_counts_and_the_teacher_sees_how_many(crowd):
 
 
 def report(group: Group, token: str, done: dict) -> None:
-    group.change(token, progress.NAME, lambda room, number: progress.record(room, number, done, STEPS))
+    group.change(token, answers.PROGRESS, lambda room, number: answers.record_progress(room, number, done, STEPS))
 
 
 def test_the_newest_report_counts_and_only_the_teacher_sees_it(pair):
     for token, done in ((ANNA, {"attention": 1}), (BEN, {"attention": 4, "masks": 1}), (ANNA, {"attention": 2})):
         report(pair, token, done)
-    views = [pair.view(token)["activities"][progress.NAME] for token in (TOKEN, ANNA, BEN)]
+    views = [pair.view(token)["activities"][answers.PROGRESS] for token in (TOKEN, ANNA, BEN)]
     done = {"done": {"1": {"attention": 2}, "2": {"attention": 4, "masks": 1}}}
     assert views == [{"kind": "course"} | done, {"kind": "course"}, {"kind": "course"}]
 

@@ -11,10 +11,10 @@ import pytest
 from playground.cursor import FIELDS, FOLLOWED
 from playground.rooms import registry
 from playground.rooms.activities import MAX_ACTIVITIES
-from playground.rooms.events import Hub
 from playground.rooms.registry import CLASS_CODES, DAY, MAX_ROOMS_EACH, WRONG_CODES, WRONG_SECONDS
 from playground.rooms.room import ALPHABET, CODE, MAX_DAYS, MAX_MEMBERS, NAME, TEACHER as THE_TEACHER, ticket_of
-from playground.ui.links import LISTS
+from playground.rooms.store import Hub
+from playground.ui.boot import LISTS
 from tests.rooms.group import ANNA, BEN, TEACHER, at_once, refused
 
 

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 from playground.config import PARTS, Experiment
-from playground.rooms import class_settings, experiment
-from playground.rooms.class_settings import USUAL, RunLimits
-from playground.rooms.rules import RoomRules, Tally
+from playground.rooms import experiment
+from playground.rooms.registry import RoomRules, Tally
+from playground.rooms.room import USUAL, RunLimits, check_fixed
 from playground.runs.limits import Limits
-from playground.ui.links import LISTS
+from playground.ui.boot import LISTS
 from tests.rooms.group import ANNA, BEN, TEACHER, Group, refused
 
 SORT = Experiment().with_(task="sort", d_model=32, bias=False)
@@ -184,7 +184,7 @@ def test_what_the_teacher_fixes_is_shown_to_everybody_and_lifted_again(pair):
     ("fix", {"settings": {"task": "sort"}, "tasks": ["reverse"]}, "rooms.task_not_open"),
 ], ids=str)  # fmt: skip
 def test_what_a_teacher_can_not_decide_is_refused(group, act, wanted, key):
-    limit, fix = (lambda one: group.rooms.limit(*group.key(TEACHER), one)), (lambda one: class_settings.check_fixed(one, LISTS))
+    limit, fix = (lambda one: group.rooms.limit(*group.key(TEACHER), one)), (lambda one: check_fixed(one, LISTS))
     with refused(key):
         {"limit": limit, "fix": fix, "assign": lambda to: assign(group, "go", **to)}[act](wanted)
     limit({"each_at_once": 1, "room_kept": group.rooms.run_limits.most["room_kept"]})

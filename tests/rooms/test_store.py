@@ -13,7 +13,7 @@ import pytest
 from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import Member, Room
 from playground.rooms.store import SET_ASIDE_SECONDS, RoomFiles
-from playground.ui.links import LISTS
+from playground.ui.boot import LISTS
 from tests.rooms.group import ANNA, TEACHER, Group, refused
 
 ROOM = Room(

@@ -19,13 +19,12 @@ from hypothesis import given, strategies as st
 
 from playground.config import Refusal
 from playground.model.costs import training_bytes
-from playground.runs import cache as module, corpora, model_cache
+from playground.runs import cache as module, corpora
 from playground.runs.cache import LRU, Memory, descendants, held_bytes, size_of
-from playground.runs.corpora import MAX_CORPORA, Corpora, sizes
+from playground.runs.corpora import MAX_CORPORA, Corpora, ModelCache, sizes
 from playground.runs.engines import host
-from playground.runs.health import health
-from playground.runs.model_cache import ModelCache
 from playground.runs.run import Snapshot
+from playground.ui.operator import health
 from tests.runs.by_hand import begun, ended, ordered
 from tests.runs.tiny import PAIRS, YOU, alone, needed, tiny, wait
 
@@ -240,7 +239,7 @@ def test_what_was_cleared_away_does_not_come_back():
 
 def test_models_are_built_once_and_bounded(monkeypatch):
     run = alone(tiny())[0]
-    monkeypatch.setattr(model_cache, "MAX_BYTES", 3 * ModelCache().get(run, 0).nbytes)
+    monkeypatch.setattr(corpora, "MAX_MODEL_BYTES", 3 * ModelCache().get(run, 0).nbytes)
     cache = ModelCache()
     one = cache.get(run, 0)
     assert cache.get(run, 0) is one is cache.get_cached(run, 0)
@@ -249,7 +248,7 @@ def test_models_are_built_once_and_bounded(monkeypatch):
     others = [cache.get(run, step) for step in run.replay.parameter_steps[1:5]]
     assert len({built.number for built in (one, *others)}) == 5
     assert (len(cache._built), cache.get_cached(run, 0)) == (3, None)
-    monkeypatch.setattr(model_cache, "MAX_BYTES", 10)
+    monkeypatch.setattr(corpora, "MAX_MODEL_BYTES", 10)
     cache = ModelCache()
     assert cache.get(run, 0) is cache.get(run, 0), "one larger than all the room has it to itself"
 

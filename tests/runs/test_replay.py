@@ -15,8 +15,8 @@ from playground.decoding import greedy, trace
 from playground.model.packing import padded
 from playground.model.transformer import Transformer
 from playground.runs.completer import complete
+from playground.runs.corpora import ModelCache
 from playground.runs.disk.replay_file import pack_replay, unpack_replay
-from playground.runs.model_cache import ModelCache
 from playground.runs.recording import BRIEF, Recording
 from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, include_step, plan, replay_steps
 from playground.runs.rounded import shapes_of

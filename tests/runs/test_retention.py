@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from playground.runs.admission import Rules
-from playground.runs.health import health
 from playground.runs.housekeeping import DAY, HOUR, Retention
 from playground.runs.limits import Limits
 from playground.runs.names import owner_of
 from playground.runs.orders import STATUSES, UNFINISHED
 from playground.runs.run import Run
+from playground.ui.operator import health
 from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
 from tests.runs.tiny import ME, YOU, alone, curve, ended_as_if_alone, tiny
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from playground.config import Refusal
-from playground.runs import making, resuming
+from playground.runs import making
 from playground.runs.disk import files
 from playground.runs.engines import trainer
 from playground.runs.names import ADJECTIVES, ANIMALS, new_id, new_name, owner_of, owns
@@ -190,11 +190,11 @@ def test_an_experiment_that_cannot_be_written_leaves_nothing_and_frees_its_place
 
 def test_two_who_resume_the_same_run_start_it_once_and_one_that_is_deleted_meanwhile_is_gone(world, meanwhile):
     run, gone, started = begun(world, order="stop"), begun(world, order="stop"), []
-    meanwhile(resuming, "bytes_needed", lambda: world.runs.resume(run.id, ME))
+    meanwhile(making, "bytes_needed", lambda: world.runs.resume(run.id, ME))
     meanwhile(world.runs._workers, "start", lambda: started.append(1))
     world.runs.resume(run.id, ME)
     assert started == [1]
-    meanwhile(resuming, "bytes_needed", lambda: world.runs.delete(gone.id, ME))
+    meanwhile(making, "bytes_needed", lambda: world.runs.delete(gone.id, ME))
     with refused("runs.unknown"):
         world.runs.resume(gone.id, ME)
     assert [*world.runs._workers._jobs] == [run.id]
@@ -214,3 +214,19 @@ def test_an_order_that_meets_a_run_as_it_is_resumed_goes_to_its_job(world, monke
     world.runs.stop(run.id, ME)
     assert run.working
     assert at_rest(world, run).status == "stopped"
+
+
+def test_runs_whose_jobs_can_not_be_made_take_no_place_and_can_be_resumed(world, monkeypatch):
+    run = begun(world, order="stop")
+    monkeypatch.setattr(world.runs._workers._engines, "trainer", lambda *_: 1 / 0)
+    for start in (lambda: world.runs.resume(run.id, ME), lambda: world.runs.create_all([tiny(steps=2)] * 2, ME, [""] * 2)):
+        with pytest.raises(ZeroDivisionError):
+            start()
+    monkeypatch.undo()
+    runs = world.runs.list_owned(ME)
+    assert [(run.status, run.message.key) for run in runs] == [("interrupted", "runs.failed")] * 3
+    assert (world.runs._workers._jobs, world.runs._admission._reserved) == ({}, {})
+    for run in runs:
+        world.runs.resume(run.id, ME)
+        world.runs.stop(run.id, ME)
+    assert [at_rest(world, run).status for run in runs] == ["stopped"] * 3

@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from playground.config import EOS, UNK, Refusal
-from playground.runs.disk.store import read_kept
-from playground.runs.history import History, Probe, decimate
+from playground.runs.disk.store import open_kept_folders
+from playground.runs.history import History, Probe, decimate, tokens_correct
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.runs.tables import csv_of
-from playground.runs.tokens import tokens_correct
-from playground.runs.updates import Updates
+from playground.runs.tables import Updates, csv_of
 from tests.runs.by_hand import begun, ended, refused
 from tests.runs.tiny import ME, alone, tiny
 
@@ -236,8 +234,8 @@ def test_a_curve_comes_back_from_its_csv_to_the_last_bit():
     history = alone(tiny())[0].history
     history = History.from_json(history.to_json())
     history.steps.append(31, math.nan, 0.1, math.inf, 10.0)
-    back = pandas.read_csv(io.StringIO(csv_of(history.frame())), float_precision="round_trip")
-    pandas.testing.assert_frame_equal(back, history.frame(), check_exact=True)
+    back = pandas.read_csv(io.StringIO(csv_of(history.steps.frame())), float_precision="round_trip")
+    pandas.testing.assert_frame_equal(back, history.steps.frame(), check_exact=True)
 
 
 def test_runs_stand_side_by_side():
@@ -262,11 +260,11 @@ def test_kept_runs_are_read_beside_the_server_that_trains_them(world):
     (runs.store.root / ("b" * 22)).mkdir()
     (runs.store.root / f"{first.id}.new").mkdir()  # as in the middle of a save
     before = sorted((path, path.stat().st_mtime_ns) for path in runs.store.root.rglob("*"))
-    table = Runs.table(read_kept(runs.store.folder)).set_index("name")
+    table = Runs.table(saved.run for saved in open_kept_folders(runs.store.folder)).set_index("name")
     assert set(table.index) == {first.name, second.name}
     assert table.loc[first.name, ["label", "status", "step"]].tolist() == ["short", "done", 10]
     assert before == sorted((path, path.stat().st_mtime_ns) for path in runs.store.root.rglob("*"))
-    assert list(read_kept(runs.store.folder / "nowhere")) == []
+    assert list(open_kept_folders(runs.store.folder / "nowhere")) == []
 
 
 # letters are tokens, "." is the end, "?" is <unk>; in the marks "+" is right, "-" is wrong

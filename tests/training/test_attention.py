@@ -21,25 +21,24 @@ def test_it_is_the_attention_of_the_model_with_all_its_gradients(dropout, power,
         mask[1, 0, 3] = False
     ours = [draw(2, 3, *size, seed=n).requires_grad_() for n, size in enumerate(((5, width), (7, width), (7, 4)))]
     theirs = [tensor.detach().clone().requires_grad_() for tensor in ours]
-    found = []
-    for attend, given in ((fast_attention, ours), (scaled_dot_product_attention, theirs)):
-        out, _ = attend(*given, mask, power, Dropout(dropout, torch.Generator().manual_seed(4)).train())
+    results = []
+    for attend, tensors in ((fast_attention, ours), (scaled_dot_product_attention, theirs)):
+        out, _ = attend(*tensors, mask, power, Dropout(dropout, torch.Generator().manual_seed(4)).train())
         (out * draw(*out.shape, seed=9)).sum().backward()
-        found.append(out)
-    torch.testing.assert_close(*found)
-    assert not masked or (found[0][1, :, 3] == 0).all(), "a query that sees nothing gets nothing"
-    for one, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(one.grad, other.grad)
+        results.append(out)
+    torch.testing.assert_close(*results)
+    assert not masked or (results[0][1, :, 3] == 0).all(), "a query that sees nothing gets nothing"
+    torch.testing.assert_close([tensor.grad for tensor in ours], [tensor.grad for tensor in theirs])
 
 
 def test_with_dropout_and_no_mask_it_draws_from_the_owned_generator():
     tensors = [draw(2, 3, 5, 4, seed=n) for n in range(3)]
     plain, weights = scaled_dot_product_attention(*tensors, power=1.0)
-    (one, before), (other, same) = (
+    (first, before), (other, same) = (
         attend(*tensors, None, 1.0, Dropout(0.5, torch.Generator().manual_seed(4)).train())
         for attend in (scaled_dot_product_attention, fast_attention)
     )
-    assert (torch.equal(one, other), torch.equal(before, same), torch.allclose(one, plain)) == (True, True, False)
+    assert (torch.equal(first, other), torch.equal(before, same), torch.allclose(first, plain)) == (True, True, False)
     assert torch.equal(before, weights), "the weights returned are those before dropout"
 
 
@@ -61,12 +60,10 @@ def test_just_that_share_of_all_levels_is_dropped_and_the_rest_divided_by_what_i
 def test_the_linear_map_and_its_gradients_are_torch_s(rows, inner, outer, biased, monkeypatch):
     monkeypatch.setattr(replicas, "LARGE", 0)
     generator = torch.Generator().manual_seed(1)
-    given = [torch.randn(*shape, generator=generator, requires_grad=True) for shape in ((*rows, inner), (outer, inner), (outer,))]
-    given = given if biased else given[:2]
-    found = []
+    inputs = [torch.randn(*shape, generator=generator, requires_grad=True) for shape in ((*rows, inner), (outer, inner), (outer,))]
+    inputs = inputs if biased else inputs[:2]
+    results = []
     for linear in (fast_linear, F.linear):
-        out = linear(*given)
-        found.append((out, *torch.autograd.grad((out * out.detach().cos()).sum(), given)))
-    for ours, theirs in zip(*found, strict=True):
-        assert ours.shape == theirs.shape
-        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+        out = linear(*inputs)
+        results.append((out, *torch.autograd.grad((out * out.detach().cos()).sum(), inputs)))
+    torch.testing.assert_close(*results, rtol=1e-4, atol=1e-4)

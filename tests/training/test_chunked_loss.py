@@ -17,11 +17,11 @@ from tests.training.corpora import training_of
 @pytest.fixture
 def chunks(monkeypatch) -> list[int]:
     """Every loss is taken chunk by chunk, of a few rows each; how many tokens each had."""
-    taken, apply = [], chunked_loss._ChunkedLoss.apply
+    counts, apply = [], chunked_loss._ChunkedLoss.apply
     monkeypatch.setattr(costs, "CHUNK", 0)
     monkeypatch.setattr(chunked_loss, "CHUNK", 300)
-    monkeypatch.setattr(chunked_loss._ChunkedLoss, "apply", lambda states, *others: taken.append(len(states)) or apply(states, *others))
-    return taken
+    monkeypatch.setattr(chunked_loss._ChunkedLoss, "apply", lambda states, *more: counts.append(len(states)) or apply(states, *more))
+    return counts
 
 
 def given_tensors(biased: bool = True) -> tuple[list[torch.Tensor], torch.Tensor]:
@@ -33,7 +33,7 @@ def given_tensors(biased: bool = True) -> tuple[list[torch.Tensor], torch.Tensor
     return [torch.randn(*shape, generator=generator, requires_grad=True) for shape in shapes], tgt_out
 
 
-def found(loss: torch.Tensor, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+def with_gradients(loss: torch.Tensor, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
     return [loss, *torch.autograd.grad(loss * 0.7, tensors, retain_graph=True)]
 
 
@@ -49,22 +49,22 @@ def test_the_loss_and_all_gradients_are_torch_s(rows, biased, smoothing, sharp, 
         patch.setattr(chunked_loss, "product_like", (lambda like: F.linear) if plain else chunked_loss.product_like)
         chunked = chunked_cross_entropy(states * sharp, weight, *bias or [None], tgt_out, smoothing)
         for ours in (chunked, cross_entropy(logits, tgt_out, smoothing)):
-            for one, other in zip(found(ours, tensors), found(theirs, tensors), strict=True):
-                assert one.is_contiguous()
-                torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6 * sharp)
+            results = with_gradients(ours, tensors)
+            assert all(result.is_contiguous() for result in results)
+            torch.testing.assert_close(results, with_gradients(theirs, tensors), rtol=1e-5, atol=1e-6 * sharp)
 
 
 def test_products_in_bfloat16_are_as_far_off_as_without_chunks(monkeypatch):
     monkeypatch.setattr(chunked_loss, "CHUNK", 16 * 41)
     tensors, tgt_out = given_tensors()
-    exact = found(cross_entropy(F.linear(*tensors), tgt_out, 0.1), tensors)
+    exact = with_gradients(cross_entropy(F.linear(*tensors), tgt_out, 0.1), tensors)
     with torch.autocast("cpu", torch.bfloat16):
         ours, logits = chunked_cross_entropy(*tensors, tgt_out, 0.1), F.linear(*tensors)
-    whole = found(cross_entropy(logits.float(), tgt_out, 0.1), tensors)
-    for one, other, right in zip(found(ours, tensors), whole, exact, strict=True):
-        assert one.dtype == torch.float32
-        assert (one - right).norm() <= 1.5 * (other - right).norm() + 1e-6
-        assert not torch.equal(one, right)
+    whole = with_gradients(cross_entropy(logits.float(), tgt_out, 0.1), tensors)
+    for result, other, right in zip(with_gradients(ours, tensors), whole, exact, strict=True):
+        assert result.dtype == torch.float32
+        assert (result - right).norm() <= 1.5 * (other - right).norm() + 1e-6
+        assert not torch.equal(result, right)
 
 
 @pytest.mark.parametrize("knobs", [{"threads": 2, "label_smoothing": 0.1}, {"share_embeddings": "all", "packing": False}], ids=str)
@@ -87,10 +87,10 @@ def test_diagnostics_a_step_in_slow_motion_and_a_variants_loss_know_the_logits(m
         patch.setattr(costs, "CHUNK", 2**20)
         assert first.diagnostics == pytest.approx(next(whole.steps()).diagnostics, rel=1e-3, abs=1e-6)
     del chunks[:]
-    taken = slow_step(training_of())
+    slow = slow_step(training_of())
     next(training_of(variant="padding_in_loss").steps())
     assert not chunks
-    vocabulary = len(taken.before["projection.weight"])
-    assert [logits.shape for logits in taken.logits] == [(*part.tgt_out.shape, vocabulary) for part in taken.parts]
-    assert next(training_of().steps()).loss == pytest.approx(taken.loss, rel=1e-5)
+    vocabulary = len(slow.before["projection.weight"])
+    assert [logits.shape for logits in slow.logits] == [(*part.tgt_out.shape, vocabulary) for part in slow.parts]
+    assert next(training_of().steps()).loss == pytest.approx(slow.loss, rel=1e-5)
     assert chunks

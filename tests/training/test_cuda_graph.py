@@ -1,4 +1,4 @@
-"""What a GPU replays is the update that is computed call by call. Here calls are not recorded but made again, from the same places."""
+"""A GPU replays the update that is computed call by call. Here calls are not recorded but made again, from the same places."""
 
 import math
 from dataclasses import replace
@@ -49,9 +49,9 @@ def test_a_replayed_training_is_the_training(knobs):
     steps = list(training.steps())
     assert recorder.replayed > 20
     assert [bool(step.diagnostics) for step in steps] == [step.step in training.diagnostic_steps for step in steps]
-    for one, other in zip(plain.steps(), steps, strict=True):
-        assert other.loss == pytest.approx(one.loss, rel=2e-3, abs=1e-4)
-        assert (other.step, other.learning_rate, other.tokens) == (one.step, one.learning_rate, one.tokens)
+    for normal, other in zip(plain.steps(), steps, strict=True):
+        assert other.loss == pytest.approx(normal.loss, rel=2e-3, abs=1e-4)
+        assert (other.step, other.learning_rate, other.tokens) == (normal.step, normal.learning_rate, normal.tokens)
     first = next(training_of(threads=1, **knobs).steps())
     assert steps[0].loss == pytest.approx(first.loss, rel=1e-6)
     assert steps[0].grad_norm == pytest.approx(first.grad_norm, rel=1e-5)
@@ -73,8 +73,8 @@ def test_where_a_step_cant_be_recorded_all_are_computed_call_by_call(error, good
         return recorder(update, batch)
 
     training.captured_steps = CapturedSteps(failing)
-    for one, other in zip(plain.steps(), training.steps(), strict=True):
-        assert (other.loss, other.grad_norm) == (one.loss, one.grad_norm)
+    for normal, other in zip(plain.steps(), training.steps(), strict=True):
+        assert (other.loss, other.grad_norm) == (normal.loss, normal.grad_norm)
     assert recorder.recorded == good + 1
     assert bool(recorder.replayed) == bool(good)
     assert [type(error).__name__ in record.getMessage() for record in caplog.records] == [True]
@@ -116,12 +116,11 @@ def test_added_rows_and_columns_change_neither_loss_nor_gradient(knobs, packed):
     wide = pad_to_multiple(batch, 16)
     assert wide.src.shape > batch.src.shape
     assert not any(length % 16 for tensor in wide if tensor is not None for length in tensor.shape)
-    found = []
-    for one in (batch, wide):
-        loss = cross_entropy(model(one.src, one.tgt_in, one.packing).logits, one.tgt_out)
-        found.append((loss, *torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)))
-    for one, other in zip(*found, strict=True):
-        torch.testing.assert_close(other, one, rtol=1e-4, atol=1e-5)
+    results = []
+    for padded in (batch, wide):
+        loss = cross_entropy(model(padded.src, padded.tgt_in, padded.packing).logits, padded.tgt_out)
+        results.append((loss, *torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)))
+    torch.testing.assert_close(*results, rtol=1e-4, atol=1e-5)
 
 
 def test_only_so_many_shapes_are_recorded_and_too_little_memory_for_a_step_itself_is_not_passed_over():

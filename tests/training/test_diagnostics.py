@@ -35,12 +35,11 @@ def examined(count: int = 1, **knobs) -> list[dict[str, float]]:
 def test_training_is_the_same_bit_for_bit(knobs):
     plain, watched = training_of(**knobs), training_of(**knobs)
     watched.diagnostic_steps = frozenset(range(0, 100, 2))
-    for one, other in zip(plain.steps(), watched.steps(), strict=True):
-        assert (one.step, one.loss, one.grad_norm) == (other.step, other.loss, other.grad_norm)
+    for normal, other in zip(plain.steps(), watched.steps(), strict=True):
+        assert (normal.step, normal.loss, normal.grad_norm) == (other.step, other.loss, other.grad_norm)
         assert (other.diagnostics is not None) == (other.step % 2 == 0)
-        assert one.diagnostics is None
-    for one, other in zip(plain.model.parameters(), watched.model.parameters(), strict=True):
-        assert torch.equal(one, other)
+        assert normal.diagnostics is None
+    assert all(map(torch.equal, plain.model.parameters(), watched.model.parameters()))
     assert not any(module._forward_hooks for module in watched.model.modules())
 
 
@@ -51,7 +50,7 @@ def by_hand(training: Training) -> dict[str, float]:
     parts = split_batch(
         next(batches(training.corpus.train, config.batch_size, config.batch_unit, config.seed)), config.threads, config.packing
     )
-    outputs, hidden, masks, found = {}, {}, {}, {}
+    outputs, hidden, masks, numbers = {}, {}, {}, {}
 
     def keep(store, route, choose, _module, inputs, out) -> None:
         store.setdefault(route, choose(inputs, out))  # of the first part
@@ -73,13 +72,13 @@ def by_hand(training: Training) -> dict[str, float]:
     squares: dict[str, float] = {}
     for name, parameter in model.named_parameters():
         squares[sublayer_of(name)] = squares.get(sublayer_of(name), 0.0) + parameter.grad.square().sum().item()
-    found |= {f"{route}/gradient": math.sqrt(square) for route, square in squares.items()}
+    numbers |= {f"{route}/gradient": math.sqrt(square) for route, square in squares.items()}
     for route, out in outputs.items():
         asks = [(part.src if route.startswith(("src", "encoder")) else part.tgt_in) != PAD for part in parts]
-        found |= {f"{route}/mean": out[asks[0]].mean().item(), f"{route}/std": out[asks[0]].std(correction=0).item()}
+        numbers |= {f"{route}/mean": out[asks[0]].mean().item(), f"{route}/std": out[asks[0]].std(correction=0).item()}
         if route in hidden:
             units = torch.cat([units[real] for units, real in zip(hidden[route], asks, strict=True)])
-            found[f"{route}/dead"] = (units <= 0).all(dim=0).float().mean().item()
+            numbers[f"{route}/dead"] = (units <= 0).all(dim=0).float().mean().item()
     first, output = parts[0], weights[0]
     kinds = (
         ("encoder.{}.self_attention", output.encoder, first.src), ("decoder.{}.self_attention", output.decoder, first.tgt_in),
@@ -91,12 +90,12 @@ def by_hand(training: Training) -> dict[str, float]:
             for head in range(found_weights.shape[1]):
                 shares = []
                 for row, t in (asking != PAD).nonzero().tolist():
-                    seen = masks[route][row, 0, t if masks[route].shape[2] > 1 else 0]
-                    if seen.sum() > 1:
-                        w = found_weights[row, head, t][seen].double()
-                        shares.append((-(w * w.clamp(min=1e-30).log2()).sum() / math.log2(seen.sum())).item())
-                found[f"{route}/entropy.{head}"] = sum(shares) / len(shares)
-    return found
+                    visible = masks[route][row, 0, t if masks[route].shape[2] > 1 else 0]
+                    if visible.sum() > 1:
+                        w = found_weights[row, head, t][visible].double()
+                        shares.append((-(w * w.clamp(min=1e-30).log2()).sum() / math.log2(visible.sum())).item())
+                numbers[f"{route}/entropy.{head}"] = sum(shares) / len(shares)
+    return numbers
 
 
 @pytest.mark.trust
@@ -104,8 +103,8 @@ def by_hand(training: Training) -> dict[str, float]:
 @given(st.sampled_from([knobs for knobs in OPTIONS if "dropout" not in knobs]), st.booleans())
 def test_every_number_is_what_one_computes_by_hand(knobs, packing):
     expected = by_hand(training_of(**knobs, packing=packing))
-    found = examined(**knobs, packing=packing)[0]
-    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=2e-3, abs=1e-6)
+    row = examined(**knobs, packing=packing)[0]
+    assert {name: row[name] for name in expected} == pytest.approx(expected, rel=2e-3, abs=1e-6)
 
 
 def test_lengths_add_up_and_the_update_is_the_step_that_was_taken():
@@ -128,12 +127,12 @@ def test_lengths_add_up_and_the_update_is_the_step_that_was_taken():
 @pytest.mark.trust
 @pytest.mark.parametrize("memory", limits("memory_mode").choices)
 def test_the_memorys_gradient_is_what_arrives_at_the_encoder(memory):
-    found = examined(memory_mode=memory)[0]
+    row = examined(memory_mode=memory)[0]
     if memory == "cut":
-        assert found["memory/gradient"] == found["encoder/gradient"] == found["src_embedding/gradient"] == 0.0
-        assert found["decoder/gradient"] > 0
+        assert row["memory/gradient"] == row["encoder/gradient"] == row["src_embedding/gradient"] == 0.0
+        assert row["decoder/gradient"] > 0
     else:
-        assert found["memory/gradient"] > 0
-        assert found["encoder/gradient"] > 0
-    if memory != "whole":  # all answers are the same, so nobody can be preferred
-        assert found["decoder.0.cross_attention/entropy.0"] == pytest.approx(1.0)
+        assert row["memory/gradient"] > 0
+        assert row["encoder/gradient"] > 0
+    if memory != "whole":  # all answers are the same, so none can be preferred
+        assert row["decoder.0.cross_attention/entropy.0"] == pytest.approx(1.0)

@@ -29,9 +29,9 @@ def called(**knobs) -> Training:
     return training
 
 
-def same_state(one: Training, other: Training) -> bool:
-    (tensors, meta), (others, more) = one.pack(), other.pack()
-    return meta == more and same_parameters(tensors, others)
+def same_state(first: Training, second: Training) -> bool:
+    (tensors, meta), (other_tensors, other_meta) = first.pack(), second.pack()
+    return meta == other_meta and same_parameters(tensors, other_tensors)
 
 
 @pytest.mark.trust
@@ -42,11 +42,11 @@ def test_a_step_is_that_of_a_cpu(knobs):
     cpu, gpu = training_of(**knobs), on_gpu(**knobs)
     gpu.load_parameters(dict(cpu.model.named_parameters()))
     gpu.captured_steps = None
-    one, other = next(cpu.steps()), next(gpu.steps())
-    assert other.loss == pytest.approx(one.loss, rel=1e-4)
-    assert other.grad_norm == pytest.approx(one.grad_norm, rel=1e-3)
-    one, other = cpu.validate(), gpu.validate()
-    assert (other.pairs, other.loss) == (one.pairs, pytest.approx(one.loss, rel=1e-2))
+    here, there = next(cpu.steps()), next(gpu.steps())
+    assert there.loss == pytest.approx(here.loss, rel=1e-4)
+    assert there.grad_norm == pytest.approx(here.grad_norm, rel=1e-3)
+    here, there = cpu.validate(), gpu.validate()
+    assert (there.pairs, there.loss) == (here.pairs, pytest.approx(here.loss, rel=1e-2))
 
 
 @pytest.mark.trust
@@ -54,8 +54,8 @@ def test_a_step_is_that_of_a_cpu(knobs):
 def test_a_graph_computes_what_its_calls_do(knobs, caplog):
     """Dropout's masks too."""
     calls, graphs = called(**knobs), on_gpu(**knobs)
-    for one, other in zip(calls.steps(), graphs.steps(), strict=True):
-        assert other.loss == pytest.approx(one.loss, rel=2e-3, abs=1e-4)
+    for call, graph in zip(calls.steps(), graphs.steps(), strict=True):
+        assert graph.loss == pytest.approx(call.loss, rel=2e-3, abs=1e-4)
     assert graphs.captured_steps._graphs
     assert not caplog.records  # nothing failed
 

@@ -53,8 +53,7 @@ def test_a_resumed_run_goes_on_as_if_it_had_never_stopped(kind, share):
     resumed.unpack(tensors, json.loads(json.dumps(meta)))
     assert resumed.step == 3
     assert losses(resumed) == expected[3:]
-    for a, b in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
-        assert torch.equal(a, b)
+    assert all(map(torch.equal, whole.model.parameters(), resumed.model.parameters()))
     assert resumed.validate() == whole.validate()
     fork = training_of(**knobs | {"seed": 7})
     fork.load_parameters(whole.model.state_dict())
@@ -135,32 +134,32 @@ def test_it_is_the_step_of_the_loop_bit_for_bit(knobs):
     for training in (slow, plain):
         training.go_on({name: p.detach().clone() for name, p in plain.model.named_parameters()}, 0)
     for _ in range(2):  # the second has moments to begin with
-        taken, normal = slow_step(slow), next(steps)
-        assert (taken.number, taken.rate, taken.loss, taken.grad_norm) == (
+        recorded, normal = slow_step(slow), next(steps)
+        assert (recorded.number, recorded.rate, recorded.loss, recorded.grad_norm) == (
             normal.step, normal.learning_rate, normal.loss, normal.grad_norm,
         )  # fmt: skip
         for (name, moved), other in zip(slow.model.named_parameters(), plain.model.parameters(), strict=True):
             assert torch.equal(moved, other)
-            assert torch.equal(taken.after[name], other)
-        own, others = slow.optimiser.state(), plain.optimiser.state()
-        assert own.keys() == others.keys()
-        assert all(torch.equal(own[name], others[name]) for name in own)
+            assert torch.equal(recorded.after[name], other)
+        own, normal_state = slow.optimiser.state(), plain.optimiser.state()
+        assert own.keys() == normal_state.keys()
+        assert all(torch.equal(own[name], normal_state[name]) for name in own)
     assert not any(module._forward_hooks for replica in slow.replicas for module in replica.modules())
 
 
 @pytest.mark.parametrize("knobs", OPTIONS)
 def test_the_mean_is_the_loss_and_the_loss_afterwards_is_that_of_the_same_batch(knobs):
     training = training_of(**knobs)
-    taken = slow_step(training)
-    assert sum(losses.sum().item() for losses in taken.losses) / taken.tokens == pytest.approx(taken.loss, rel=1e-6)
-    assert all((losses[part.tgt_out == PAD] == 0).all() for losses, part in zip(taken.losses, taken.parts, strict=True))
-    config, total = training.experiment.training, taken.tokens
+    recorded = slow_step(training)
+    assert sum(losses.sum().item() for losses in recorded.losses) / recorded.tokens == pytest.approx(recorded.loss, rel=1e-6)
+    assert all((losses[part.tgt_out == PAD] == 0).all() for losses, part in zip(recorded.losses, recorded.parts, strict=True))
+    config, total = training.experiment.training, recorded.tokens
     expected = 0.0
-    for number, part in enumerate(taken.parts):
+    for number, part in enumerate(recorded.parts):
         replica = training.replicas[number]
         replica.generator.manual_seed((config.seed * 1_000_003 + 1) * len(training.replicas) + number)
         with torch.no_grad():
             logits = replica(part.src, part.tgt_in, part.packing).logits
         expected += cross_entropy(logits, part.tgt_out, config.label_smoothing).item() * int((part.tgt_out != PAD).sum()) / total
-    assert taken.loss_after == pytest.approx(expected, rel=1e-6)
-    assert taken.loss_after != taken.loss
+    assert recorded.loss_after == pytest.approx(expected, rel=1e-6)
+    assert recorded.loss_after != recorded.loss

@@ -41,7 +41,7 @@ def test_chunks_change_nothing(monkeypatch):
     monkeypatch.setattr(metrics, "VALIDATION_CELLS", 50)
     eval_set = build_eval_set(training.corpus, training.corpus.heldout)
     assert len(eval_set.batches) > 10
-    for chunk, following in pairwise(one.batch for one in eval_set.batches):
+    for chunk, following in pairwise(eval_batch.batch for eval_batch in eval_set.batches):
         assert chunk.src.numel() + chunk.tgt_in.numel() <= 50 or len(chunk.src) == 1
         longest = int((following.src[0] != PAD).sum() + (following.tgt_in[0] != PAD).sum())
         assert (len(chunk.src) + 1) * longest > 50, "one more would have had room"
@@ -56,7 +56,7 @@ def test_any_right_answer_counts_only_the_items_own_is_averaged_and_one_that_can
     answers = {item: corpus.tgt_tokenizer.decode(greedy(model, [item.src_ids], max_length=40)[0].ids) for item in corpus.heldout}
     wrong = next(item for item, answer in answers.items() if answer != item.tgt)
     lenient = Corpus(**{**vars(corpus), "references": {wrong.src: (wrong.tgt, answers[wrong])}})
-    alone, forgiven = (validate(model, build_eval_set(one, (wrong,))) for one in (corpus, lenient))
+    alone, forgiven = (validate(model, build_eval_set(data, (wrong,))) for data in (corpus, lenient))
     assert (alone.exact_match, forgiven.exact_match, forgiven.pairs) == (0.0, 1.0, 1)
     assert forgiven.loss == pytest.approx(alone.loss, rel=1e-4)
     assert forgiven.token_accuracy == alone.token_accuracy
@@ -106,11 +106,11 @@ def test_metrics_of_a_changed_model_are_those_of_what_it_writes_and_is_given(var
     assert 0 < sum(right) < len(right), "the test needs a model that is right and wrong"
     assert training.validate().exact_match == sum(right) / len(right)
     batch = (training.variant.batch or (lambda batch: batch))(collate(training.corpus.heldout))
-    logits, found = training.model(batch.src, batch.tgt_in).logits, training.validate()
+    logits, validation = training.model(batch.src, batch.tgt_in).logits, training.validate()
     loss = F.cross_entropy(logits.flatten(0, 1), batch.tgt_out.flatten(), ignore_index=PAD)
-    assert found.loss == pytest.approx(loss.item(), rel=1e-4)
+    assert validation.loss == pytest.approx(loss.item(), rel=1e-4)
     real = batch.tgt_out != PAD
-    assert found.token_accuracy == pytest.approx((logits.argmax(-1) == batch.tgt_out)[real].float().mean().item())
+    assert validation.token_accuracy == pytest.approx((logits.argmax(-1) == batch.tgt_out)[real].float().mean().item())
 
 
 def test_written_and_in_one_pass_only_an_honest_model_gets_the_same_right():
@@ -118,5 +118,5 @@ def test_written_and_in_one_pass_only_an_honest_model_gets_the_same_right():
     trainings = (taught("copy"), taught("one_to_many"), examined("none")[0], examined("no_causal_mask")[0])
     for training, same in zip(trainings, (True, True, True, False), strict=True):
         eval_set = build_eval_set(training.corpus, training.corpus.heldout)
-        one, other = (validate(training.model, eval_set, **how) for how in ({}, {"written": True}))
-        assert (one == other, one.exact_match == other.exact_match) == (same, same)
+        first, other = (validate(training.model, eval_set, **how) for how in ({}, {"written": True}))
+        assert (first == other, first.exact_match == other.exact_match) == (same, same)

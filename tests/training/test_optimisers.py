@@ -72,13 +72,13 @@ def test_beside_muon_adamw_goes_at_its_share_of_the_learning_rate():
 def test_equals_torch_muon_but_for_its_bfloat16(weight_decay):
     ours, theirs = ([torch.nn.Parameter(draw(*shape, seed=n)) for n, shape in enumerate(SHAPES)] for _ in range(2))
     start = [parameter.detach().clone() for parameter in ours]
-    mine = Muon([{"params": ours}], lr=0.1, momentum=0.8, weight_decay=weight_decay)
+    own = Muon([{"params": ours}], lr=0.1, momentum=0.8, weight_decay=weight_decay)
     reference = torch.optim.Muon(theirs, lr=0.1, momentum=0.8, weight_decay=weight_decay, ns_steps=optimisers.ITERATIONS)
     for step in range(4):
         for n, (a, b) in enumerate(zip(ours, theirs, strict=True)):
             a.grad = draw(*a.shape, seed=100 * step + n)
             b.grad = a.grad.clone()
-        mine.step()
+        own.step()
         reference.step()
     for a, b, before in zip(ours, theirs, start, strict=True):
         assert (a - b).norm() < 0.02 * (a - before).norm()

@@ -43,8 +43,8 @@ def gradients(model: Transformer, parts: list) -> tuple[torch.Tensor, list[torch
         cross_entropy(model(p.src, p.tgt_in, p.packing).logits, p.tgt_out) * (p.tgt_out != PAD).sum() / total
         for p in parts
     ]
-    found = torch.autograd.grad(sum(losses), list(model.parameters()), allow_unused=True, materialize_grads=True)
-    return sum(losses).detach(), list(found)
+    results = torch.autograd.grad(sum(losses), list(model.parameters()), allow_unused=True, materialize_grads=True)
+    return sum(losses).detach(), list(results)
 
 
 @pytest.mark.trust
@@ -74,10 +74,9 @@ def test_loss_and_gradient_are_those_of_the_padded_batch(knobs, way):
     output = fused(torch.tensor([[5, 6, 2]]), torch.tensor([[1, 6]]))
     assert output.encoder[0] is None
     for model in (training.model, fused):
-        other, found = gradients(model, split_batch(items, parts, packed))
+        other, results = gradients(model, split_batch(items, parts, packed))
         torch.testing.assert_close(other, loss, rtol=1e-5, atol=1e-6)
-        for one, two in zip(found, expected, strict=True):
-            torch.testing.assert_close(one, two, rtol=1e-3, atol=1e-5)
+        torch.testing.assert_close(results, expected, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize(("dropout", "threads"), [(0.0, 4), (0.3, 2)])
@@ -86,18 +85,16 @@ def test_side_by_side_is_one_after_the_other_bit_for_bit(dropout, threads):
     alone, wide = training_of(**knobs), training_of(**knobs)
     with Helpers(threads - 1) as helpers:
         wide.parallel_map = helpers.parallel_map(threads)
-        for one, other in zip(alone.steps(), wide.steps(), strict=True):
-            assert one == other
+        assert list(alone.steps()) == list(wide.steps())
         assert alone.validate() == wide.validate()
-    for one, other in zip(alone.model.parameters(), wide.model.parameters(), strict=True):
-        assert torch.equal(one, other)
+    assert all(map(torch.equal, alone.model.parameters(), wide.model.parameters()))
 
 
 def test_the_number_of_parts_changes_no_more_than_rounding():
-    one, *others = (
+    alone, *rest = (
         [step.loss for step in training_of(threads=threads, optimiser="adam", learning_rate=0.01).steps()] for threads in (1, 2, 4)
     )
-    assert others == [pytest.approx(one, rel=1e-4)] * 2
+    assert rest == [pytest.approx(alone, rel=1e-4)] * 2
 
 
 def test_each_part_has_dropout_masks_of_its_own():
@@ -132,9 +129,9 @@ def test_products_of_a_step_are_what_torch_counts(knobs):
             with FlopCounterMode(display=False) as counter:
                 optimiser.step()
             counted += BATCHES * counter.get_total_flops()
-    found = step_work(training.experiment, training.corpus)
-    assert (found.tokens, found.cells) == (tokens / BATCHES, cells / BATCHES)
-    assert found.padding == pytest.approx(1 - tokens / cells)
+    work = step_work(training.experiment, training.corpus)
+    assert (work.tokens, work.cells) == (tokens / BATCHES, cells / BATCHES)
+    assert work.padding == pytest.approx(1 - tokens / cells)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     # the first layers of a stack need no gradient of their input, which the formula counts
-    assert found.operations - 12 * parameters == pytest.approx(counted / BATCHES, rel=0.06)
+    assert work.operations - 12 * parameters == pytest.approx(counted / BATCHES, rel=0.06)

@@ -21,8 +21,8 @@ from playground.rooms import registry
 from playground.runs.machine_speed import warm_up_and_measure
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui.actions import Command, act
 from playground.ui.assets import PREFIX
+from playground.ui.command import Command, act
 from playground.ui.server import start
 from tests.runs.tiny import done
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import inf, nan
 
 import pytest
+from starlette.datastructures import Headers
 
 from playground.config import KNOBS, LIVE_KNOBS, Refusal, default, limits
 from playground.runs.names import owner_of
-from playground.ui.actions import Command, act, answer_call
 from playground.ui.assets import PREFIX
+from playground.ui.command import TOKEN, Command, act, answer_call, token_of
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import at_step
 from tests.ui.looking import TINY
@@ -140,3 +141,7 @@ def test_who_asks_sees_their_own_runs_only_and_no_key(site, run):
     assert [card.json()["mine"] for card in cards] == [True, False]
     for reply in (*cards, *(read(path, MINE) for path in ("boot", "runs", "panel/runs", "history"))):
         assert not [key for key in (MINE, owner_of(MINE)) if key in reply.text]
+
+
+def test_a_token_is_read_to_its_128th_character():
+    assert token_of(Headers({TOKEN: "x" * 200})) == "x" * 128

@@ -11,7 +11,7 @@ from http.client import HTTPConnection
 import pytest
 from starlette.datastructures import Headers
 
-from playground.ui.bodies import MAX_AGE_S, Bodies, delete_old
+from playground.ui.guard import MAX_AGE_S, Bodies, delete_old
 from playground.ui.rights import UPLOAD
 from tests.rights import TABLE
 from tests.runs.tiny import limits

@@ -13,9 +13,8 @@ import plotly
 import pytest
 
 from playground.features.shared.figures import theme
-from playground.ui.assets import PREFIX, asset_path, choose_coding
+from playground.ui.assets import PREFIX, TRACES, asset_path, choose_coding, shake_tree
 from playground.ui.delivery import FOR_EVER, MIN_GZIP_BYTES
-from playground.ui.plotly_bundle import TRACES, shake_tree
 from playground.words import say
 from tests.figures.gallery import gallery
 from tests.ui.looking import all_blocks
@@ -104,7 +103,7 @@ def test_it_is_the_panel_s_own_picture(site):
         for row in range(len(light))
         for column in range(len(light[0]))
     ]
-    assert cells == 3 * expected  # with the labels of three widths
+    assert cells == 2 * expected  # with the labels of two widths
     axes = block["figure"]["layout"]
     assert names(screen, "row")[: len(light)] == [unescape(text) for text in axes["yaxis"]["ticktext"]]
     assert names(screen, "column")[: len(light[0])] == [unescape(text) for text in axes["xaxis"]["ticktext"]]
@@ -116,8 +115,8 @@ def test_it_is_the_panel_s_own_picture(site):
 
 def test_who_comes_without_a_link_gets_the_first_screen_which_is_made_once(site, monkeypatch):
     shipped, before = site.runs.shipped(), first(page(site))
-    assert "训练新模型" in first(page(site, "?lang=zh"))
-    monkeypatch.setattr("playground.ui.first_screen.still", lambda *_: pytest.fail("it was made again"))
+    assert "训练" in first(page(site, "?lang=zh"))
+    monkeypatch.setattr("playground.ui.document.still", lambda *_: pytest.fail("it was made again"))
     assert first(page(site, f"?run={shipped[0].id}")) == first(page(site)) == first(page(site, "?__theme=dark")) == before
     for link in (f"?run={shipped[1].id}", "?tab=map", "?text=wir", "?d_model=32", f"?run={shipped[0].id}&step=100", "?run=nobody"):
         html = page(site, link)

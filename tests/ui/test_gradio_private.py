@@ -14,7 +14,7 @@ from gradio.tunneling import Tunnel
 
 import playground.ui
 from playground.ui import gradio_private
-from playground.ui.connections import KEEP_ALIVE_S, TimedProtocol
+from playground.ui.network import KEEP_ALIVE_S, TimedProtocol
 
 PRIVATE = re.compile(r"(from|import) gradio\.|gr\.\w+\._|demo\._|\b_queue\b|demo\.server\b|user_middleware|state_holder|\.fns\b")
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from playground.config import KNOBS, Experiment, default, limits
 from playground.cursor import FIELDS, FORMER_VALUES
 from playground.features.shared.naming import CONTROLLED
-from playground.fields import MAX_TEXT, Number, Text
-from playground.ui import links
+from playground.knobs import MAX_TEXT, Number, Text
+from playground.ui import boot
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import done
 from tests.ui.looking import TINY
@@ -38,19 +38,19 @@ experiments = st.fixed_dictionaries({}, optional={name: knob_values(name) for na
 @given(experiment=experiments)
 def test_a_link_brings_back_the_experiment_it_was_made_of(site, experiment):
     query = experiment.query()
-    assert links.read(site.runs, query) == (experiment, {})
+    assert boot.read_link(site.runs, query) == (experiment, {})
     assert set(query) == set(experiment.difference())
 
 
 @QUICK
 @given(good=experiments, bad=st.dictionaries(st.sampled_from([*FORMS, *CONTROLLED]), st.just("no such value")))
 def test_what_is_bad_in_a_link_is_named_and_the_rest_holds(site, good, bad):
-    experiment, ignored = links.read(site.runs, good.query() | bad)
+    experiment, ignored = boot.read_link(site.runs, good.query() | bad)
     assert set(ignored) == set(bad)
     flat = good.flat()
     assert experiment.flat() == {name: default(name) if name in bad else flat[name] for name in flat}
     for language in LANGUAGES:
-        sentence = links.explain_ignored(ignored, language)
+        sentence = boot.explain_ignored(ignored, language)
         assert all(sentence.count(f"“{name}”") == 1 for name in bad if name != "run")
         assert bool(sentence) == bool(bad)
 
@@ -63,10 +63,10 @@ def test_no_field_passes_unchecked(site):
             assert (say("en", "runs.unknown") if name == "run" else f"“{name}”") in reply["notice"], name
     for name, field in FIELDS.items():
         if isinstance(field, Number):
-            assert [links.read(site.runs, {name: str(end)})[1] for end in (field.low, field.high)] == [{}, {}], name
+            assert [boot.read_link(site.runs, {name: str(end)})[1] for end in (field.low, field.high)] == [{}, {}], name
             for value in (str(field.low - 1), str(field.high + 1), "nan", "inf", " "):
-                assert name in links.read(site.runs, {name: value})[1], (name, value)
-            assert links.read(site.runs, {name: ""})[1] == {}, name
+                assert name in boot.read_link(site.runs, {name: value})[1], (name, value)
+            assert boot.read_link(site.runs, {name: ""})[1] == {}, name
 
 
 @QUICK
@@ -87,12 +87,12 @@ def test_a_link_is_read_beside_the_run_it_shows(site):
         reply = site.get("boot", **asked).json()
         assert (reply["ignored"], reply["notice"].count(notice) == 1 if notice else reply["notice"] == "") == (ignored, True), asked
     assert reply["first"] == site.runs.shipped()[0].id
-    assert links.read(site.runs, {"run": "sort"}) == (site.runs.get("sort").experiment, {})
-    assert links.read(site.runs, {"run": "sort", "task": default("task")}) == (Experiment(), {}), "the defaults beside a run"
-    assert links.read(site.runs, {"run": "sort", "d_model": "128"}) == (Experiment().with_(d_model=128), {})
+    assert boot.read_link(site.runs, {"run": "sort"}) == (site.runs.get("sort").experiment, {})
+    assert boot.read_link(site.runs, {"run": "sort", "task": default("task")}) == (Experiment(), {}), "the defaults beside a run"
+    assert boot.read_link(site.runs, {"run": "sort", "d_model": "128"}) == (Experiment().with_(d_model=128), {})
     for name, values in FORMER_VALUES.items():
         for former, now in values.items():
-            assert links.read(site.runs, {name: former}) == links.read(site.runs, {name: now})
+            assert boot.read_link(site.runs, {name: former}) == boot.read_link(site.runs, {name: now})
 
 
 def card(site, run, **parameters):

@@ -14,12 +14,13 @@ import httpx
 import pytest
 from starlette.requests import Request
 
+from playground.cli.serving import STARTING
 from playground.config import Refusal
 from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui import ending, gradio_private, network
-from playground.ui.address import _warn_of_proxy, address_of
+from playground.ui import gradio_private, network, server
 from playground.ui.assets import PREFIX
+from playground.ui.network import _warn_of_proxy, address_of
 from playground.ui.server import start
 from playground.words import say
 from tests.smoke import ROOT
@@ -77,9 +78,9 @@ def test_a_server_that_listens_to_others_has_the_address_that_leads_out(monkeypa
     monkeypatch.setattr(network.socket, "gethostbyname_ex", by_name)
     monkeypatch.setattr(network, "CONTAINER", tmp_path / "none")
     for name in ("0.0.0.0", "::", "teacher.local"):
-        assert network.describe_lan(name) == {"listens": True, "address": address, "windows": os.name == "nt"}
+        assert network.describe_lan(name) == {"listens": True, "address": address}
     for name in ("127.4.5.6", "localhost", "[::1]"):
-        assert network.describe_lan(name) == {"listens": False, "address": "", "windows": os.name == "nt"}
+        assert network.describe_lan(name) == {"listens": False, "address": ""}
     monkeypatch.setattr(network, "CONTAINER", tmp_path)
     assert network.describe_lan("0.0.0.0")["address"] == "", "a container's is none that a class could open"
 
@@ -88,7 +89,7 @@ def test_the_server_listens_where_it_is_told_to_and_tells_its_address_at_the_mac
     assert network.server_name() == "127.0.0.1"
     assert not site.get("boot").json()["lan"]["listens"]
     there = site.http.get(f"{PREFIX}/boot", headers={"Host": "playground.example.org"}).json()["lan"]
-    assert there == {"listens": True, "address": "", "windows": False}
+    assert there == {"listens": True, "address": ""}
     monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
     assert (network.server_name(), network.server_name("::1")) == ("0.0.0.0", "::1")
 
@@ -106,7 +107,8 @@ def test_a_port_that_is_named_must_be_free_and_without_one_the_next_free_is_take
             assert {name, str(value)} <= set(refused.value.values.values()), "it says which, and where it was named"
         monkeypatch.setenv("PORT", str(taken))
         app = subprocess.run([sys.executable, "app.py"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
-        assert (app.returncode, app.stdout, app.stderr) == (2, "", f"{say('en', 'page.port_taken', name='PORT', port=taken)}\n")
+        refusal = say("en", "page.port_taken", name="PORT", port=taken)
+        assert (app.returncode, app.stdout, app.stderr) == (2, f"{STARTING}\n", f"{refusal}\n")
     assert network.choose_port("127.0.0.1") == taken
 
 
@@ -119,9 +121,10 @@ def test_the_page_is_whole_at_the_path_that_the_server_was_told(monkeypatch, tmp
         with closing(demo), httpx.Client(base_url=url, follow_redirects=True) as http:
             for asked in ("", "/", "/tools/pg", "/tools/pg/"):
                 assert '<base href="/tools/pg/" />' in http.get(asked).text, asked
+        assert {"first_screens", "uploads", "drawings", *reader.caches} <= runs.memory.by_share().keys(), "all that is kept counts"
 
 
-NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]
+NUMBERS = [getattr(signal, name) for name in server.SIGNALS if hasattr(signal, name)]
 
 
 @pytest.mark.fault("a terminal is closed under a server that nohup started", "it goes on")
@@ -129,11 +132,11 @@ def test_what_the_process_was_started_deaf_to_it_stays_deaf_to():
     before = [signal.signal(number, signal.SIG_DFL) for number in NUMBERS]
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        noted = ending.Shutdown()
+        noted = server.Shutdown()
         os.kill(os.getpid(), signal.SIGHUP)
         assert not noted.requested
         for number in (number for number in NUMBERS if number != signal.SIGHUP):
-            noted = ending.Shutdown()
+            noted = server.Shutdown()
             assert not noted.requested
             for _ in range(2):
                 os.kill(os.getpid(), number)
@@ -148,7 +151,7 @@ def test_the_end_takes_no_more_requests_and_saves_before_it_leaves(monkeypatch):
     order, demo = [], SimpleNamespace(server=SimpleNamespace(should_exit=False))
     runs = SimpleNamespace(close=lambda: order.append(("saved", demo.server.should_exit)))
     monkeypatch.setattr(gradio_private, "CURRENT_TUNNELS", [SimpleNamespace(kill=lambda: order.append("tunnel"))])
-    monkeypatch.setattr(ending.logging, "shutdown", lambda: None)
-    monkeypatch.setattr(ending.os, "_exit", lambda code: order.append(("left", code)))
-    ending.shut_down(demo, runs)
+    monkeypatch.setattr(server.logging, "shutdown", lambda: None)
+    monkeypatch.setattr(server.os, "_exit", lambda code: order.append(("left", code)))
+    server.shut_down(demo, runs)
     assert order == [("saved", True), "tunnel", ("left", 0)]

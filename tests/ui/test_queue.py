@@ -10,10 +10,9 @@ from hypothesis import given, strategies as st
 from starlette.requests import Request
 
 from playground.config import Refusal
-from playground.runs.rate_limit import RateLimit
+from playground.runs.limits import RateLimit
 from playground.ui import turns
-from playground.ui.pace import ACTIVE_S, CPU_BUDGET, MAX_REFRESH_MS, REFRESH_MS, Pace
-from playground.ui.turns import Call, Tally, Turns, sort_fairly
+from playground.ui.turns import ACTIVE_S, CPU_BUDGET, MAX_REFRESH_MS, REFRESH_MS, Call, Pace, Tally, Turns, sort_fairly
 
 
 def heard(*sessions: str):

@@ -9,8 +9,8 @@ from unittest.mock import MagicMock
 import pytest
 
 from playground.runs.names import owner_of
-from playground.ui.actions import ACTIONS
 from playground.ui.assets import PREFIX
+from playground.ui.command import ACTIONS
 from playground.ui.endpoints import add_endpoints
 from playground.ui.page import build_page
 from playground.ui.rights import OFF, Right, Table
@@ -35,9 +35,8 @@ def test_each_person_may_do_what_the_table_says_and_nothing_else(rows):
     wrong = {}
     for row in rows.values():
         for who in PEOPLE:
-            reply = row.told[who]
-            closed = row.right in (Right.OFF, Right.OPERATOR)
-            if reply not in CLOSED if closed else (reply in REFUSED) == (who in who_may(row.right)):
+            reply = row.answers[who]
+            if reply not in CLOSED if row.right is Right.OFF else (reply in REFUSED) == (who in who_may(row.right)):
                 wrong[row.kind, who] = row.right, reply
     assert wrong == {}
     assert len(rights.table(list(rows.values())).splitlines()) == 2 + len(rows)

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from playground.cursor import FIELDS
 from playground.features.attention import panel as attention
 from playground.features.registry import PANELS, TABS
-from playground.fields import Choice, Text
+from playground.knobs import Choice, Text
 from playground.ui import assets, routes
 from playground.ui.assets import PREFIX
-from playground.ui.links import LISTS
+from playground.ui.boot import LISTS
 from playground.words import LANGUAGES
 from tests.ui.looking import complete
 

@@ -16,7 +16,7 @@ from playground.training.step import cross_entropy
 from playground.variants.bugs import scaled_twice, tiny_filled, unshifted, with_softmax, without_cross_attention
 from tests.model.shared_copies import as_nn_transformer, disturb
 from tests.training.corpora import training_of
-from tests.variants.varied import NORMS, OFF, SRC, TGT, attentions, beside, draw, with_attend, with_norms
+from tests.variants.varied import NORMS, OFF, SRC, TGT, attentions, draw, paper_and_variant, with_attend, with_norms
 
 
 def their_logits(ours: Transformer, **masks: Tensor | None) -> Tensor:
@@ -42,7 +42,7 @@ FORGOTTEN = {"no_causal_mask": "tgt_mask", "no_source_mask": "src_key_padding_ma
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 @pytest.mark.parametrize("variant", FORGOTTEN)
 def test_a_forgotten_mask_is_torchs_transformer_without_it(variant, norm):
-    paper, changed = beside(variant, norm=norm, encoder_layers=2, decoder_layers=2)
+    paper, changed = paper_and_variant(variant, norm=norm, encoder_layers=2, decoder_layers=2)
     expected = their_logits(paper.train(), **{FORGOTTEN[variant]: None})
     torch.testing.assert_close(changed(SRC, TGT).logits, expected, atol=1e-5, rtol=0)
 
@@ -59,10 +59,10 @@ def test_without_a_padding_mask_pairs_in_one_row_stay_apart(variant):
 @NORMS
 def test_inverted_masks_are_torchs_attention_where_nobody_may_look(norm):
     def wrong(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-        found = F.scaled_dot_product_attention(q, k, v, ~mask)
-        return found.masked_fill((mask.expand(-1, -1, q.shape[2], -1)).all(dim=-1, keepdim=True), 0.0)  # nowhere left to look
+        expected = F.scaled_dot_product_attention(q, k, v, ~mask)
+        return expected.masked_fill((mask.expand(-1, -1, q.shape[2], -1)).all(dim=-1, keepdim=True), 0.0)  # nowhere left to look
 
-    paper, changed = beside("inverted_mask", norm=norm)
+    paper, changed = paper_and_variant("inverted_mask", norm=norm)
     torch.testing.assert_close(changed(SRC, TGT).logits, with_attend(paper, wrong)(SRC, TGT).logits, atol=1e-5, rtol=0)
 
 
@@ -74,7 +74,7 @@ def test_softmax_over_queries_is_torchs_attention_from_the_keys_to_the_queries(n
         weights = F.scaled_dot_product_attention(k, q, every, mask.mT).mT.nan_to_num()  # (B, H, Q, K)
         return weights * mask.any(dim=2, keepdim=True) @ v  # a key that no query may see
 
-    paper, changed = beside("softmax_over_queries", norm=norm)
+    paper, changed = paper_and_variant("softmax_over_queries", norm=norm)
     expected = with_attend(paper, turned)(SRC, TGT).logits
     torch.testing.assert_close(changed(SRC, TGT).logits, expected, atol=1e-5, rtol=1e-4)
 
@@ -94,7 +94,7 @@ class AlongTheSentence(nn.Module):
 @NORMS
 @pytest.mark.parametrize("bias", [True, False])
 def test_norm_over_positions_is_layer_norm_on_the_transposed_vectors(norm, bias):
-    paper, changed = beside("norm_over_positions", norm=norm, bias=bias)
+    paper, changed = paper_and_variant("norm_over_positions", norm=norm, bias=bias)
     torch.testing.assert_close(changed(SRC, TGT).logits, with_norms(paper, AlongTheSentence)(SRC, TGT).logits, atol=2e-5, rtol=1e-4)
 
 
@@ -103,13 +103,13 @@ def test_norm_over_positions_is_layer_norm_on_the_transposed_vectors(norm, bias)
 def test_a_view_instead_of_a_transpose_is_torchs_attention_of_views(norm, positions):
     """Only with one head is it the right model."""
     for heads in (1, 4):
-        paper, changed = beside("view_for_transpose", norm=norm, positions=positions, n_heads=heads)
-        found, right = changed(SRC, TGT).logits, paper(SRC, TGT).logits
-        assert torch.allclose(found, right, atol=1e-5) == (heads == 1)
+        paper, changed = paper_and_variant("view_for_transpose", norm=norm, positions=positions, n_heads=heads)
+        wrong, right = changed(SRC, TGT).logits, paper(SRC, TGT).logits
+        assert torch.allclose(wrong, right, atol=1e-5) == (heads == 1)
         for attention in attentions(paper):
             attention.split = lambda x, heads=heads: x.contiguous().view(len(x), heads, -1, 16 // heads)
             attention.concat = lambda x: x.contiguous().view(len(x), -1, 16)
-        torch.testing.assert_close(found, with_attend(paper, F.scaled_dot_product_attention)(SRC, TGT).logits, atol=2e-5, rtol=1e-4)
+        torch.testing.assert_close(wrong, with_attend(paper, F.scaled_dot_product_attention)(SRC, TGT).logits, atol=2e-5, rtol=1e-4)
 
 
 def test_unshifted_learns_to_repeat_what_it_is_given_and_writes_it_for_ever():
@@ -117,7 +117,7 @@ def test_unshifted_learns_to_repeat_what_it_is_given_and_writes_it_for_ever():
     batch = collate(training.corpus.train[:4])
     wrong = unshifted(batch)
     assert torch.equal(wrong.tgt_out, batch.tgt_in)
-    assert all(one is other for name, one, other in zip(batch._fields, batch, wrong, strict=True) if name != "tgt_out")
+    assert all(part is other for name, part, other in zip(batch._fields, batch, wrong, strict=True) if name != "tgt_out")
     assert [step.loss for step in training.steps()][-1] < 0.05
     result = training.validate()
     assert (result.token_accuracy > 0.99, result.exact_match) == (True, 0)
@@ -136,19 +136,19 @@ def test_padding_in_the_loss_is_that_of_the_whole_batch(threads, packing):
 
 
 def test_dropout_that_stays_on_is_that_of_training():
-    paper, model = beside("dropout_always", dropout=0.3)
+    paper, model = paper_and_variant("dropout_always", dropout=0.3)
     assert len({greedy(model, [(4, 9, 7)], 9)[0].ids for _ in range(9)}) > 1
     logits = []
-    for one, mode in ((paper, True), (model, True), (model, False)):
-        one.train(mode).generator.manual_seed(7)
-        logits.append(one(SRC, TGT).logits)
+    for subject, mode in ((paper, True), (model, True), (model, False)):
+        subject.train(mode).generator.manual_seed(7)
+        logits.append(subject(SRC, TGT).logits)
     assert all(torch.equal(logits[0], other) for other in logits[1:])
-    paper, model = beside("dropout_always", dropout=0.0)
+    paper, model = paper_and_variant("dropout_always", dropout=0.0)
     assert torch.equal(paper(SRC, TGT).logits, model(SRC, TGT).logits)
 
 
 def test_one_attention_object_has_the_same_matrices_for_both_jobs():
-    paper, changed = beside("shared_attention", decoder_layers=2)
+    paper, changed = paper_and_variant("shared_attention", decoder_layers=2)
     for layer in changed.decoder:
         assert all(getattr(layer.cross_attention, name) is getattr(layer.self_attention, name) for name in ("W_q", "W_k", "W_v", "W_o"))
     sizes = [sum(parameter.numel() for parameter in model.parameters()) for model in (paper, changed)]
@@ -165,7 +165,7 @@ def test_scaled_twice_is_torchs_attention_with_the_scale_squared():
 @NORMS
 @torch.no_grad()
 def test_unchained_layers_are_a_model_of_the_last_one(norm):
-    paper, changed = beside("unchained_layers", decoder_layers=3, norm=norm)
+    paper, changed = paper_and_variant("unchained_layers", decoder_layers=3, norm=norm)
     with torch.enable_grad():
         changed(SRC, TGT).logits.square().sum().backward()
     reached = [any(parameter.grad.count_nonzero() for parameter in layer.parameters()) for layer in changed.decoder]
@@ -177,7 +177,7 @@ def test_unchained_layers_are_a_model_of_the_last_one(norm):
 @torch.inference_mode()
 def test_the_memory_is_masked_by_the_lengths_of_the_target():
     """A target as long as its source hides that until it is written freely."""
-    paper, changed = beside("wrong_lengths")
+    paper, changed = paper_and_variant("wrong_lengths")
     memory, _ = paper.encode(SRC)
     wrong = F.pad(padding_mask(TGT), (0, SRC.shape[1] - TGT.shape[1]), value=False)
     states, _, weights = changed.decode(TGT, memory, padding_mask(SRC))
@@ -192,15 +192,15 @@ def test_the_memory_is_masked_by_the_lengths_of_the_target():
 def test_a_tiny_fill_gives_masked_keys_a_score_of_zero():
     q, k, v = draw(3, 1, 1, 4, 8)
     mask = torch.ones(4, 4, dtype=torch.bool).tril()
-    found = tiny_filled(q, k, v, mask, 0.5, OFF)[1]
+    weights = tiny_filled(q, k, v, mask, 0.5, OFF)[1]
     scores = q @ k.mT / math.sqrt(8)
-    torch.testing.assert_close(found, torch.where(mask, scores, torch.zeros(())).softmax(dim=-1))
+    torch.testing.assert_close(weights, torch.where(mask, scores, torch.zeros(())).softmax(dim=-1))
 
 
 def test_a_softmax_in_the_loss_is_cross_entropy_of_probabilities_with_a_floor():
     logits, tgt_out = draw(2, 5, 11) * 50, TGT
-    found = with_softmax(logits, tgt_out, 0.0)
-    torch.testing.assert_close(found, cross_entropy(logits.softmax(dim=-1), tgt_out))
+    loss = with_softmax(logits, tgt_out, 0.0)
+    torch.testing.assert_close(loss, cross_entropy(logits.softmax(dim=-1), tgt_out))
     perfect = with_softmax(1000.0 * F.one_hot(tgt_out, 11), tgt_out, 0.0)
     assert perfect.item() == pytest.approx(-math.log(math.e / (math.e + 10)), abs=1e-5)
 
@@ -208,8 +208,8 @@ def test_a_softmax_in_the_loss_is_cross_entropy_of_probabilities_with_a_floor():
 @NORMS
 @torch.inference_mode()
 def test_a_mask_that_is_missing_at_inference_is_there_in_training(norm):
-    paper, changed = beside("no_mask_at_inference", norm=norm)
-    torch.testing.assert_close(changed(SRC, TGT).logits, beside("no_causal_mask", norm=norm)[1](SRC, TGT).logits)
+    paper, changed = paper_and_variant("no_mask_at_inference", norm=norm)
+    torch.testing.assert_close(changed(SRC, TGT).logits, paper_and_variant("no_causal_mask", norm=norm)[1](SRC, TGT).logits)
     for model in (paper, changed):
         model.train()
     torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits)

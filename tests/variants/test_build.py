@@ -19,7 +19,7 @@ from playground.training.work import step_work
 from playground.variants import ALL, Variant, alternatives, bugs, merge, recurrent, variant_of
 from tests.model.shared_copies import disturb
 from tests.training.corpora import training_of
-from tests.variants.varied import SRC, STEADY, TGT, UNSTEADY, VOCABULARY, attentions, beside, built, naive, talkative
+from tests.variants.varied import SRC, STEADY, TGT, UNSTEADY, VOCABULARY, attentions, built, naive, paper_and_variant, talkative
 
 EVERY, RECURRENT = list(ALL), list(recurrent.RECURRENT)
 OF_THE_LOSS = ("unshifted", "padding_in_loss", "softmax_in_loss")  # and of the batches
@@ -35,16 +35,16 @@ KNOBS = st.fixed_dictionaries(
 def test_a_variant_that_is_missing_or_undeclared_is_refused():
     assert limits("variant").choices == tuple(VARIANTS) == tuple(ALL)
     assert all(variant_of(ModelConfig(variant=name)) is variant for name, variant in ALL.items())
-    made = {"paper": {"none": Variant()}, "bug": dict(bugs.BUGS), "alternative": alternatives.ALTERNATIVES | recurrent.RECURRENT}
-    assert merge(made) == ALL
-    more, less = made["bug"] | {"upside_down": Variant()}, {name: bug for name, bug in made["bug"].items() if name != "unshifted"}
-    twice = made["alternative"] | {"view_for_transpose": Variant()}
+    groups = {"paper": {"none": Variant()}, "bug": dict(bugs.BUGS), "alternative": alternatives.ALTERNATIVES | recurrent.RECURRENT}
+    assert merge(groups) == ALL
+    more, less = groups["bug"] | {"upside_down": Variant()}, {name: bug for name, bug in groups["bug"].items() if name != "unshifted"}
+    twice = groups["alternative"] | {"view_for_transpose": Variant()}
     for wrong, match in (
         ({"bug": less}, r"declared and not made.*unshifted"), ({"bug": more}, r"made and not declared.*upside_down"),
         ({"alternative": twice}, "view_for_transpose"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=match):
-            merge(made | wrong)
+            merge(groups | wrong)
 
 
 @settings(max_examples=3)
@@ -58,14 +58,14 @@ def test_what_it_shares_with_the_papers_model_is_the_same_and_its_size_is_known(
         same = (name for name in paper.keys() & changed.keys() if not name.endswith(drawn_anew))
         assert all(torch.equal(paper[name], changed[name]) for name in same), variant
         assert paper.keys() <= changed.keys() or variant in ("identity_output", "no_feed_forward", "shared_attention", *RECURRENT)
-        assert all(torch.equal(one, changed[name]) for name, one in built(variant, seed=4, **knobs).named_parameters()), variant
+        assert all(torch.equal(parameter, changed[name]) for name, parameter in built(variant, seed=4, **knobs).named_parameters()), variant
         expected = parameter_count(model.config, VOCABULARY, VOCABULARY) + variant_of(model.config).extra_parameters(model.config)
         assert sum(parameter.numel() for parameter in model.parameters()) == expected, variant
 
 
 def test_every_variant_of_a_model_changes_what_it_computes():
     for variant in EVERY:
-        paper, changed = beside(variant, dropout=0.3, n_heads=4, decoder_layers=2)
+        paper, changed = paper_and_variant(variant, dropout=0.3, n_heads=4, decoder_layers=2)
         if variant == "bilinear":  # begins as the dot product
             paper, changed = built("none"), disturb(built(variant))
         for model in (paper, changed):
@@ -84,21 +84,21 @@ def stock(kind: type) -> type:
 def test_copies_are_changed_too_and_share_the_parameters(first):
     copies = [lambda model: shared_copy(model, torch.Generator()), replica, shadow_copy, trainable_copy]
     for variant, copied in zip(EVERY, cycle(copies[first:] + copies[:first])):
-        model = beside(variant, dropout=0.2, share_embeddings="all")[1]
+        model = paper_and_variant(variant, dropout=0.2, share_embeddings="all")[1]
         copy = copied(model)
-        kinds = [{stock(type(part)) for part in one.modules()} for one in (copy, model)]
+        kinds = [{stock(type(part)) for part in each.modules()} for each in (copy, model)]
         assert kinds[0] == kinds[1]
         assert (copy.cacheable, copy.config) == (model.cacheable, model.config)
         assert copy.projection.weight is copy.src_embedding.weight
         assert [part.data_ptr() for part in copy.parameters()] == [part.data_ptr() for part in model.parameters()]
         assert not {id(part) for part in copy.modules()} & {id(part) for part in model.modules()}
         logits = []
-        for one in (model, copy):
-            for part in one.modules():
+        for each in (model, copy):
+            for part in each.modules():
                 if isinstance(part, FastDropout):
                     part.__class__ = stock(type(part))  # a training step draws other masks
-            one.generator.manual_seed(3)
-            logits.append(one(SRC, TGT).logits)
+            each.generator.manual_seed(3)
+            logits.append(each(SRC, TGT).logits)
         torch.testing.assert_close(*logits, atol=1e-5, rtol=1e-5)
         logits[1].sum().backward()
         frozen = (parameter.grad is None for parameter in model.parameters())
@@ -113,12 +113,11 @@ def test_a_replica_computes_the_same_logits_and_gradients(packed):
         model = disturb(training.model).train()
         (batch,) = split_batch(training.corpus.train[:8], 1, in_one_row)
         results = []
-        for one in (model, replica(model)):
-            logits = one(batch.src, batch.tgt_in, batch.packing).logits
+        for each in (model, replica(model)):
+            logits = each(batch.src, batch.tgt_in, batch.packing).logits
             loss = (training.variant.loss or cross_entropy)(logits, batch.tgt_out, 0.1)
-            results.append((logits, *torch.autograd.grad(loss, list(one.parameters()), allow_unused=True, materialize_grads=True)))
-        for ours, theirs in zip(*results, strict=True):
-            torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=2e-5)
+            results.append((logits, *torch.autograd.grad(loss, list(each.parameters()), allow_unused=True, materialize_grads=True)))
+        torch.testing.assert_close(*results, rtol=1e-3, atol=2e-5)
         fused = [isinstance(attention, FastAttention) for attention in attentions(replica(built(variant)))]
         assert fused == [variant not in OF_ATTENTION] * (0 if variant in RECURRENT else 3), variant
 
@@ -126,7 +125,7 @@ def test_a_replica_computes_the_same_logits_and_gradients(packed):
 @pytest.mark.parametrize("norms", [("post", "pre"), pytest.param(("pre", "post"), marks=pytest.mark.night)])
 def test_steady_is_what_does_not_change_while_the_sentence_grows(norms):
     for variant, norm in zip([*STEADY, *UNSTEADY], cycle(norms)):
-        model = beside(variant, norm=norm)[1]
+        model = paper_and_variant(variant, norm=norm)[1]
         whole = model(SRC, TGT[:, :3]).logits
         grown = [model(SRC, TGT[:, :length]).logits for length in (1, 2)]
         same = all(torch.allclose(part, whole[:, : part.shape[1]], atol=1e-5) for part in grown)
@@ -140,9 +139,9 @@ def test_what_is_declared_of_each_variant():
         assert variant_of(model.config).argmax_is_greedy(model) == (variant in STEADY and variant != "unshifted"), variant
         parts = len(training_of(variant=variant, threads=2).replicas)
         assert (parts == 1) == (variant in ("padding_in_loss", "batch_norm")), variant
-    one, two = (training_of(variant="batch_norm", threads=threads) for threads in (1, 2))
-    assert step_work(one.experiment, one.corpus) == step_work(two.experiment, two.corpus), "the work told beforehand knows it too"
-    assert [step.loss for step in one.steps()] == pytest.approx([step.loss for step in two.steps()], rel=1e-3)
+    first, two = (training_of(variant="batch_norm", threads=threads) for threads in (1, 2))
+    assert step_work(first.experiment, first.corpus) == step_work(two.experiment, two.corpus), "the work told beforehand knows it too"
+    assert [step.loss for step in first.steps()] == pytest.approx([step.loss for step in two.steps()], rel=1e-3)
 
 
 def test_weights_are_returned_before_dropout_and_mixed_after_it():
@@ -164,4 +163,4 @@ def test_greedy_decoding_is_a_naive_loop_over_the_whole_model(variant):
     src = nn.utils.rnn.pad_sequence([torch.tensor((*source, 2)) for source in sources], batch_first=True)
     expected = naive(model, src, 9)
     for cache, fast in ((True, True), (False, False)):
-        assert [one.ids for one in greedy(model, sources, 9, cache=cache, fast=fast)] == expected
+        assert [hypothesis.ids for hypothesis in greedy(model, sources, 9, cache=cache, fast=fast)] == expected

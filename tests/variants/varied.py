@@ -36,7 +36,7 @@ def built(variant: str, seed: int = 1, **knobs) -> Transformer:
     return build(config, VOCABULARY, VOCABULARY, torch.Generator().manual_seed(seed)).eval()
 
 
-def beside(variant: str, seed: int = 1, **knobs) -> tuple[Transformer, Transformer]:
+def paper_and_variant(variant: str, seed: int = 1, **knobs) -> tuple[Transformer, Transformer]:
     """The paper's model with biases and norms disturbed, and the changed one with the same parameters as far as they share them; what is
     its own is disturbed too."""
     paper, changed = disturb(built("none", seed, **knobs)), disturb(built(variant, seed, **knobs))
@@ -49,11 +49,11 @@ def beside(variant: str, seed: int = 1, **knobs) -> tuple[Transformer, Transform
 
 def talkative(variant: str, seed: int = 1, **knobs) -> Transformer:
     """A model whose likeliest token is a clear one, and which comes to an end now and then."""
-    model = beside(variant, seed, **knobs)[1]
+    model = paper_and_variant(variant, seed, **knobs)[1]
     with torch.no_grad():
         model.projection.weight.mul_(4)
         model.projection.bias[EOS] += 0.5
-        model.projection.bias[PAD] -= 1e4  # which nobody looks at
+        model.projection.bias[PAD] -= 1e4  # which no query looks at
     return model
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from playground.features.embeddings.panel import NEAREST
 from playground.features.shared.queries.activations import activations
-from playground.inspection import rollout
+from playground.inspection import overview
 from playground.inspection.vectors import cosines, nearest
 from tests.ui.looking import block
 
@@ -38,7 +38,7 @@ def test_matrix_lines_and_rollout_hold_the_models_numbers_under_their_tokens(sit
     assert np.array_equal(np.array(lines["mask"]) == 0, future)
     panel = site.panel("attention", **asked, view="rollout")
     stacks = (look.encoder, look.decoder, look.cross)
-    flow = rollout.cross(*stacks)[0] if part == "cross" else rollout.rollout(getattr(look, part))
+    flow = overview.cross(*stacks)[0] if part == "cross" else overview.rollout(getattr(look, part))
     for name, expected in (("attention", weights), ("rollout", flow)):
         picture = block(panel, name)["figure"]
         assert (picture["layout"]["meta"]["rows"], picture["layout"]["meta"]["columns"]) == AXES[part]

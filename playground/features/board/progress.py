@@ -9,7 +9,7 @@ from playground.features.shared import blocks, experiment as lab_experiment
 from playground.features.shared.view import View
 from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, ControlledExperiment, Outcome, Result, above
 from playground.lessons.course import LESSONS, Lesson
-from playground.rooms import progress
+from playground.rooms.answers import PROGRESS
 from playground.rooms.room import Room
 from playground.words import listed, paragraph
 
@@ -17,7 +17,7 @@ from playground.words import listed, paragraph
 def build_course_table(view: View, room: Room, number: int) -> list[dict]:
     """Builds a row per begun lesson, with names if the teacher wants them; nothing if none is begun. The tour has its own table, since it
     has many more steps."""
-    steps_by_member: Mapping[str, Mapping[str, int]] = room.activities.get(progress.NAME, {"done": {}})["done"]
+    steps_by_member: Mapping[str, Mapping[str, int]] = room.activities.get(PROGRESS, {"done": {}})["done"]
     begun = [lesson for lesson in LESSONS if any(lesson.name in step_counts for step_counts in steps_by_member.values())]
     if not begun:
         return []

@@ -18,8 +18,8 @@ from playground.features.shared.view import View
 from playground.model.transformer import Transformer
 from playground.reading.text import normalise
 from playground.runs.corpora import Corpora
+from playground.runs.history import tokens_correct
 from playground.runs.run import Run
-from playground.runs.tokens import tokens_correct
 from playground.words import paragraph
 
 MAX_SENTENCES = 200  # to decode

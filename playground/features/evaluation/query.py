@@ -19,8 +19,8 @@ from playground.features.shared.queries.validation import Evaluated, evaluate, e
 from playground.model.transformer import Transformer
 from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora
+from playground.runs.history import tokens_correct
 from playground.runs.run import Run
-from playground.runs.tokens import tokens_correct
 from playground.tasks.toy_tasks import TASKS
 
 SPLITS = ("heldout", "test", "harder")

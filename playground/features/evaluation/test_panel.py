@@ -6,6 +6,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.features.evaluation import query as evaluation
+from playground.features.evaluation.panel import _build_comparison
 from playground.features.registry import PANELS
 from playground.features.shared import uploading
 from playground.features.shared.queries import time_slices
@@ -73,3 +74,10 @@ def test_an_upload_that_is_gone_or_somebody_elses_or_cant_be_read_is_no_dead_end
     with pytest.raises(Refusal) as refused:
         of_visitor(site, MINE, split="file", file=long)
     assert refused.value.key == "evaluation.file_too_long"
+
+
+def test_the_runs_beside_this_one_are_those_that_are_ticked(site):
+    view = View(site.runs, site.reader, {"run": "reverse"}, MINE)
+    offered = [site.runs.get(name) for name in ("sort", "numbers_de")]
+    choice = _build_comparison(view, [view.run, offered[0]], offered, longer=False)
+    assert (choice["value"], [option["value"] for option in choice["options"]]) == (["sort"], ["sort", "numbers_de"])

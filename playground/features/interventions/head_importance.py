@@ -8,9 +8,8 @@ from playground.features.interventions.query import Importance
 from playground.features.shared import blocks, panels
 from playground.features.shared.queries.validation import evaluate_change
 from playground.features.shared.view import View, format_share
-from playground.inspection import differences
 from playground.inspection.fact import Fact
-from playground.inspection.interventions import PARTS, HeadId
+from playground.inspection.interventions import PARTS, HeadId, importance_facts, points_of
 from playground.words import paragraph
 from playground.words.amounts import percentage
 
@@ -33,7 +32,7 @@ def build_score(view: View) -> dict:
     points = 100 * (before.exact_match - after.exact_match)
     key = "interventions.score_fell" if points > 0 else "interventions.score_rose" if points < 0 else "interventions.score_same"
     values = {
-        "points": differences.points_of(abs(points)),
+        "points": points_of(abs(points)),
         "before": percentage(before.exact_match),
         "after": percentage(after.exact_match),
     }
@@ -61,7 +60,7 @@ def build_importance(view: View) -> dict:
         estimate = _build_estimate(view, importance.estimate) if importance.estimate else []
         return {"step": view.step, "more": True, "blocks": [title, progress, *estimate]}
     whole, (exact_lost, token_lost) = importance.whole.validation, _compute_losses(importance)
-    facts = differences.importance(exact_lost, 100 * whole.exact_match)
+    facts = importance_facts(exact_lost, 100 * whole.exact_match)
     sentences = [_write_fact(view, fact) for fact in facts]
     exact, pair_count = percentage(whole.exact_match), importance.whole.of
     if importance.whole.whole:
@@ -111,7 +110,7 @@ def _draw_part(
     worst = max(heads, key=lambda head: exact_lost[head])
     caption = view.say("interventions.part_caption_none")
     if exact_lost[worst] > 0:
-        caption = view.say("interventions.part_caption", head=name_head(view, worst), points=differences.points_of(exact_lost[worst]))
+        caption = view.say("interventions.part_caption", head=name_head(view, worst), points=points_of(exact_lost[worst]))
     if about:
         caption = about
     title = view.say("interventions.importance_title", part=view.say(f"interventions.part_{part}"))

@@ -16,7 +16,7 @@ from playground.features.shared.figures.tokens import steps
 from playground.features.shared.heads import MAX_THUMBNAIL_CELLS, compute_mask, pick_colours
 from playground.features.shared.queries.results import SentenceTrace
 from playground.features.shared.view import View, texts, tokens
-from playground.inspection import differences, interventions
+from playground.inspection import interventions
 from playground.inspection.fact import Fact
 from playground.inspection.interventions import MEMORIES, PARTS, Change, HeadId
 from playground.words import listed, paragraph
@@ -130,14 +130,14 @@ def _build_switches(view: View, change: Change) -> dict:
 def _build_outputs(view: View, effect: InterventionResult) -> list[dict]:
     """Builds both outputs with their differences marked, and described."""
     ids = [[piece.id for piece in look.targets] for look in (effect.before, effect.after)]
-    removed, added = differences.mark_changes(*ids)
+    removed, added = interventions.mark_changes(*ids)
     lines = [_build_line(view, "before", effect.before, removed, "gone"), _build_line(view, "after", effect.after, added, "new")]
     if effect.before.references:
         reference = view.reader.pieces(view.run, effect.before.references[0], "tgt")
         lines.append(
             {"name": "reference", "label": view.say("interventions.reference"), "tokens": tokens(reference), "verdict": "", "right": None}
         )
-    facts = (differences.output_fact(*ids), differences.probability_fact(effect.likely_before, effect.likely_after, texts(effect.fed)))
+    facts = (interventions.output_fact(*ids), interventions.probability_fact(effect.likely_before, effect.likely_after, texts(effect.fed)))
     sentences = [_write_fact(view, fact) for fact in facts] if effect.change else []
     sentences += [view.say("interventions.marks")] if any(removed) or any(added) else []
     return [

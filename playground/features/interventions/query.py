@@ -18,7 +18,7 @@ from playground.features.shared.queries.results import Piece, SentenceTrace, pie
 from playground.features.shared.queries.time_slices import BUDGET_S, affordable, in_slices
 from playground.features.shared.queries.validation import Evaluated, recorded, tally_of, total
 from playground.inspection.interventions import Change, HeadId, heads, silence
-from playground.inspection.probabilities import top
+from playground.inspection.logits import top
 from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora

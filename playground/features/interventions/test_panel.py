@@ -6,8 +6,7 @@ import pytest
 
 from playground.features.interventions import query as interventions
 from playground.features.shared.queries.validation import evaluate_change
-from playground.inspection import differences
-from playground.inspection.interventions import Change, Edit, heads
+from playground.inspection.interventions import Change, Edit, heads, mark_changes
 from playground.words import say
 from tests.ui.looking import block, complete, ids
 
@@ -36,7 +35,7 @@ def test_what_is_changed_never_hides_what_was_before_and_differences_are_marked(
     assert written(panel, "before") == written(base, "before")
     assert written(panel, "after") == "".join(piece.text for piece in outcome.after.targets) != written(panel, "before")
     assert (block(panel, "heads")["off"], "cross-attention 1.3" in block(panel, "in-force")["text"]) == (["c1.3"], True)
-    marked = differences.mark_changes(*([piece.id for piece in look.targets] for look in (outcome.before, outcome.after)))
+    marked = mark_changes(*([piece.id for piece in look.targets] for look in (outcome.before, outcome.after)))
     assert any(map(any, marked))
     for name, mark, side in zip(("before", "after"), ("gone", "new"), marked, strict=True):
         assert [token["mark"] == mark for token in line(panel, name)["tokens"]] == side

@@ -11,7 +11,7 @@ from playground.config import Refusal
 from playground.features.shared.labs import SURE, UNKNOWN
 from playground.features.shared.naming import label
 from playground.lessons.labs import LABS, bugs
-from playground.runs.model_cache import ModelCache
+from playground.runs.corpora import ModelCache
 from playground.words import say
 from tests.runs.tiny import wait
 

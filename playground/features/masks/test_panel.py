@@ -9,6 +9,7 @@ import pytest
 
 from playground.features.masks.panel import packed_row
 from playground.inspection import masks
+from playground.words import say
 from tests.ui.looking import block, figures
 
 REVERSE = {"run": "reverse"}
@@ -46,3 +47,8 @@ def test_it_opens_on_the_causal_mask_of_the_own_sentence(site):
     for chosen in ("0,1,2,3,4,5", "99"):
         titles = [picture["title"] for picture in figures(site.panel("masks", **REVERSE, text="zzz", masks=chosen))]
         assert (titles[0], len(set(titles))) == ("zzz", len(titles))
+
+
+def test_that_a_row_of_training_holds_several_pairs_is_said_where_its_mask_is_not_drawn(site):
+    for mask, is_noted in (("causal", True), ("packed", False)):
+        assert (say("en", "page.mask_packs") in block(site.panel("masks", **REVERSE, mask=mask), "about")["text"]) is is_noted

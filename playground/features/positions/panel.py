@@ -9,7 +9,7 @@ from playground.features.positions import figure as pictures
 from playground.features.positions.figure import clocks
 from playground.features.shared import blocks, panels
 from playground.features.shared.view import View
-from playground.inspection import positions as facts
+from playground.inspection import vectors as facts
 from playground.model import positions as model
 from playground.words import paragraph
 
@@ -55,7 +55,7 @@ def _build_waves(view: View, table: np.ndarray, trained: int) -> list[dict]:
 
 
 def _build_similarity(view: View, table: np.ndarray, trained: int) -> list[dict]:
-    similarities = facts.similarity(table)
+    similarities = facts.cosines(table)
     picture = view.draw(pictures.similarity, similarities, trained=trained, width=min(view.width, 620))
     caption = view.say("page.pos_similarity_caption", near=f"{similarities[10, 11]:.2f}", far=f"{similarities[10, 40]:.2f}")
     return [_build_figure(view, "similarity", picture, caption)]

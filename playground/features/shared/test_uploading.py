@@ -13,7 +13,7 @@ from playground.features.shared import uploading
 from playground.knobs import as_text
 from playground.reading.column_mapping import MAX_CELL_CHARACTERS
 from playground.ui.assets import PREFIX
-from playground.ui.links import read as read_link
+from playground.ui.boot import read_link
 from playground.words import LANGUAGES, say
 from tests.data.test_suggestion import sentences
 from tests.runs.tiny import done

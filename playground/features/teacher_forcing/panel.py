@@ -10,8 +10,8 @@ from playground.features.shared.view import View, steps
 from playground.features.teacher_forcing import figure as lenses, votes
 from playground.features.teacher_forcing.lanes import build_lanes, is_correction_right, list_predictions, measure_width, read_correction
 from playground.features.teacher_forcing.query import Comparison, compare, read_lens
-from playground.inspection import lens
-from playground.inspection.probabilities import top
+from playground.inspection import logits
+from playground.inspection.logits import top
 from playground.words import paragraph
 from playground.words.amounts import percentage
 
@@ -38,7 +38,7 @@ def panel(view: View) -> dict:
             _build_step(view, comparison, at),
             *votes.panel(view, comparison, at),
             *_draw_lens(view, comparison, at),
-            blocks.code("source", lens.probabilities),
+            blocks.code("source", logits.logit_lens),
         ],
     }
 
@@ -180,10 +180,10 @@ def _draw_lens(view: View, comparison: Comparison, at: int) -> list[dict]:
         layers,
         steps(trace),
         rivals=rivals,
-        decided=lens.decided(predictions).tolist(),
+        decided=logits.decided(predictions).tolist(),
         pinned=at,
     )
-    fact = lens.facts(predictions)
+    fact = logits.lens_fact(predictions)
     caption = paragraph([view.say(fact.key, **fact.values), view.say(f"teacher_forcing.lens_{view.run.experiment.model.norm}")])
     feeds = [
         {"value": "output", "label": view.say("teacher_forcing.free")},

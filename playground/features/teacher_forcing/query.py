@@ -12,11 +12,11 @@ from playground.decoding import greedy, trace
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import Reader, max_output_tokens, traced_parts
 from playground.features.shared.queries.results import SentenceTrace
-from playground.inspection import lens
+from playground.inspection import logits
 from playground.model.transformer import Transformer
 from playground.reading.text import normalise
+from playground.runs.history import tokens_in_place
 from playground.runs.run import Run
-from playground.runs.tokens import tokens_in_place
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ def compare(reader: Reader, run: Run, step: int | None, text: str, reference: st
 
 
 def read_lens(reader: Reader, run: Run, step: int | None, text: str, written: Sequence[int]) -> np.ndarray:
-    """Returns `inspection.lens.probabilities` while these target ids are forced: (N + 1, T, V)."""
+    """Returns `inspection.logits.logit_lens` while these target ids are forced: (N + 1, T, V)."""
     text, ids = reader.read(run, text)
-    return reader.work(run, step, (text, tuple(written), "lens"), lambda model, actual: lens.probabilities(model, ids, written))
+    return reader.work(run, step, (text, tuple(written), "lens"), lambda model, actual: logits.logit_lens(model, ids, written))
 
 
 def _correct(free: tuple[int, ...], fix: tuple[int, int] | None, vocabulary: int) -> tuple[int, ...]:

@@ -12,8 +12,8 @@ from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import View
 from playground.features.teacher_forcing import figure as pictures
 from playground.features.teacher_forcing.query import Comparison
-from playground.inspection.attribution import Part, attribute
 from playground.inspection.interventions import HeadId
+from playground.inspection.logits import Part, attribute
 from playground.model.transformer import Transformer
 from playground.runs.run import Run
 

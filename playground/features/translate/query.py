@@ -31,8 +31,8 @@ from playground.features.shared.queries.reader import CHARACTERS, Reader, max_ou
 from playground.features.shared.queries.results import Candidate, Piece, SentenceTrace, pieces_from, pieces_of
 from playground.model.transformer import Transformer
 from playground.reading.text import normalise
+from playground.runs.history import tokens_correct as judge_tokens
 from playground.runs.run import Run
-from playground.runs.tokens import tokens_correct as judge_tokens
 
 METHODS = ("greedy", "beam", "sample")
 MAX_BEAM = FIELDS["beam"].high

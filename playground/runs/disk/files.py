@@ -23,6 +23,7 @@ import torch
 from playground.config import Refusal
 
 MAX_HEADER_BYTES = 4_000_000
+CARD = "run.json"  # written last: a folder with it is complete
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}")  # the names used by write_file
 TYPES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 Shapes = Mapping[str, tuple[str, tuple[int, ...]]]  # name -> (safetensors type, shape)
@@ -74,19 +75,17 @@ def sibling_paths(path: Path) -> SiblingPaths:
     return SiblingPaths(*(path.with_name(f"{path.name}.{field}") for field in SiblingPaths._fields))
 
 
-def replace_folder(
-    path: Path, files: Mapping[str, bytes], keep: Mapping[str, Path] | None = None, marker: str = "run.json", spare: bool = False
-) -> None:
+def replace_folder(path: Path, files: Mapping[str, bytes], keep: Mapping[str, Path] | None = None, spare: bool = False) -> None:
     """Replaces the folder `path` atomically by these files, and `keep`'s under their names. With `spare` the old folder stays beside it.
 
-    Writes the new folder beside it, `marker` last, then swaps them. `recover` repairs a crash in between. Raises OSError, leaving
+    Writes the new folder beside it, CARD last, then swaps them. `recover` repairs a crash in between. Raises OSError, leaving
     everything unchanged.
     """
     new, old, doomed, _ = sibling_paths(path)
     for leftover in (new, doomed):
         shutil.rmtree(leftover, ignore_errors=True)
     try:
-        _write_folder(new, files, keep or {}, marker)
+        _write_folder(new, files, keep or {})
         _move_all((old, doomed), (path, old), (new, path))
     except OSError:
         shutil.rmtree(new, ignore_errors=True)
@@ -95,12 +94,12 @@ def replace_folder(
         shutil.rmtree(leftover, ignore_errors=True)
 
 
-def _write_folder(new: Path, files: Mapping[str, bytes], keep: Mapping[str, Path], marker: str) -> None:
+def _write_folder(new: Path, files: Mapping[str, bytes], keep: Mapping[str, Path]) -> None:
     new.mkdir(parents=True)
     for name, source in keep.items():
         _link(source, new / name)
-    for name in sorted(files, key=lambda name: name == marker):
-        if name == marker:
+    for name in sorted(files, key=lambda name: name == CARD):
+        if name == CARD:
             sync_folder(new)
         _write_new(new / name, files[name])
     sync_folder(new)
@@ -121,20 +120,20 @@ def _move_all(*moves: tuple[Path, Path]) -> None:
         raise
 
 
-def recover(path: Path, marker: str = "run.json", spare: bool = False) -> bool:
+def recover(path: Path, spare: bool = False) -> bool:
     """Restores `path` to one complete state after a crash of `replace_folder`; with `spare` also the save before. Returns whether there is
     a folder."""
     new, old, doomed, _ = sibling_paths(path)
     if not path.exists():
         # the old one is moved away only once the new one is complete
-        source = new if old.exists() and (new / marker).exists() else old
+        source = new if old.exists() and (new / CARD).exists() else old
         if source.exists():
             source.rename(path)
     if path.exists() and doomed.exists() and not old.exists():
         doomed.rename(old)
     for leftover in (new, doomed) if spare else (new, doomed, old):
         shutil.rmtree(leftover, ignore_errors=True)
-    return (path / marker).exists()
+    return (path / CARD).exists()
 
 
 def set_aside(path: Path) -> None:

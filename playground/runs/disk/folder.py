@@ -18,13 +18,14 @@ from playground.config import LIVE_KNOBS, MOVED_KNOBS, Refusal, check, current_n
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.reading.formats import table as limits
 from playground.reading.pairs import Pairs, check_size, json_parts
-from playground.runs.disk import files, read_report
+from playground.runs.disk import files
 from playground.runs.disk.replay_file import pack_replay, read_parameters, unpack_replay
 from playground.runs.history import History
 from playground.runs.orders import FINISHED, STATUSES
 from playground.runs.replay import Replay
 from playground.runs.rounded import shapes_of
 from playground.runs.run import Run, Snapshot
+from playground.runs.upload_process import pairs_from_json
 from playground.training.loop import Live, Training
 
 FORMAT = 1
@@ -42,7 +43,9 @@ CARD_FIELDS = (
     "name", "owner", "label", "secret", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live",
     "checkpoint_step", "first_step", "beside", "sentences_shared", "visited", "longest_target",
 )  # fmt: skip
+ADDED_FIELDS = ("precision", "secret", "first_step", "beside", "sentences_shared", "visited", "longest_target")  # older runs have none
 
+TYPES = {"str": (str,), "bool": (bool,), "int": (int,), "int | None": (int, type(None)), "float": (int, float)}  # of a field in JSON
 _PAIRS: WeakValueDictionary[str, Pairs] = WeakValueDictionary()  # digest -> uploaded pairs in use, shared by all runs
 
 
@@ -128,9 +131,7 @@ class Folder:
         return files.read_bytes(self.path / called, most, name)
 
     def _run(self, id: str | None) -> Run:
-        missing = {"precision": "float32", "secret": False, "first_step": 0, "beside": "", "sentences_shared": False}
-        missing |= {"visited": False, "longest_target": 0}
-        card = missing | self.card  # defaults for older runs
+        card = {name: Run.__dataclass_fields__[name].default for name in ADDED_FIELDS} | self.card
         if card["format"] != FORMAT or card["status"] not in STATUSES or not re.fullmatch(r"[0-9a-f]{64}|", card["owner"]):
             raise ValueError
         values = {name: _plain(card[name], name) for name in CARD_FIELDS if name != "live"}
@@ -181,7 +182,7 @@ class Folder:
             return cached_pairs
         content = files.parse_json(data, "pairs.json")
         try:
-            return _PAIRS.setdefault(digest, read_report.from_json(content, content["pairs"]))
+            return _PAIRS.setdefault(digest, pairs_from_json(content, content["pairs"]))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise Refusal("runs.not_a_run", what="pairs.json") from error
 
@@ -245,12 +246,7 @@ def _entries(raw: Any) -> dict[str, dict[str, Any]]:
 
 def _plain(value: Any, name: str) -> Any:
     """Validates the type of a value of run.json. Raises ValueError."""
-    kinds = {
-        "created": (int, float), "seconds": (int, float), "threads": (int,), "step": (int,), "checkpoint_step": (int, type(None)),
-        "secret": (bool,), "sentences_shared": (bool,), "visited": (bool,), "first_step": (int,), "longest_target": (int,),
-    }  # fmt: skip
-    types = kinds.get(name, (str,))
-    if type(value) not in types or (isinstance(value, str) and len(value) > 2000):
+    if type(value) not in TYPES[Run.__dataclass_fields__[name].type] or (isinstance(value, str) and len(value) > 2000):
         raise ValueError(name)
     if isinstance(value, (int, float)) and not 0 <= value < 1e12:
         raise ValueError(name)

@@ -104,15 +104,10 @@ def _whole(path: Path, entry: Mapping[str, Any]) -> bytes | None:
 
 def update_previous_card(path: Path, fields: Mapping[str, Any]) -> None:
     """Updates the run's own fields in the save before, so that falling back to it doesn't undo them. Raises OSError."""
-    card_path = files.sibling_paths(path).old / "run.json"
+    before = files.sibling_paths(path).old
     fields = {name: value for name, value in fields.items() if name not in SAVE_FIELDS}
-    if fields and card_path.exists():
-        try:
-            card = files.parse_json(files.read_bytes(card_path, files.MAX_HEADER_BYTES), "run.json")
-        except Refusal:  # damaged: no fallback to it
-            return
-        if isinstance(card, dict):
-            files.write_file(card_path, files.to_json(card | fields))
+    if fields and isinstance(card := _read_card(before), dict):  # otherwise there is no fallback to it
+        files.write_file(before / files.CARD, files.to_json(card | fields))
 
 
 def previous_save_bytes(path: Path) -> int:
@@ -124,11 +119,15 @@ def previous_save_bytes(path: Path) -> int:
 def check_versions(path: Path) -> None:
     """Raises Refusal when a later version of this program wrote any save of this run, which must not be repaired then."""
     for folder in (path, *files.sibling_paths(path)):
-        try:
-            card = files.parse_json(files.read_bytes(folder / "run.json", files.MAX_HEADER_BYTES), "run.json")
-        except Refusal:  # damaged or missing
-            continue
-        check_version(card, path.name)
+        check_version(_read_card(folder), path.name)
+
+
+def _read_card(folder: Path) -> Any:
+    """Reads run.json; returns None where it is missing or damaged."""
+    try:
+        return files.parse_json(files.read_bytes(folder / files.CARD, files.MAX_HEADER_BYTES), files.CARD)
+    except Refusal:
+        return None
 
 
 def interruption_message(run: Run, is_alone: bool) -> Refusal:

@@ -69,7 +69,7 @@ def write_run(
     path: Path, run: Run, contents: Mapping[str, bytes], entries: Mapping[str, dict[str, Any]] | None = None, rest: Rest | None = None,
     spare: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """Replaces the folder `path` atomically by these files and run.json; `kept` are files of the old one to reuse. With `spare` the old
+    """Replaces the folder `path` atomically by these files and run.json; `entries` are files of the old one to reuse. With `spare` the old
     folder stays beside it.
 
     Returns run.json. Raises OSError, leaving the old folder unchanged.
@@ -189,11 +189,6 @@ class Store(KeptRuns):
             path = self.path(run) / "run.json"
             if run.looked_at - path.stat().st_mtime > VIEW_LAG_SECONDS:
                 os.utime(path, (run.looked_at, run.looked_at))
-
-
-def read_kept(folder: Path) -> Iterator[Run]:
-    """Yields the runs of `open_kept_folders`."""
-    return (saved.run for saved in open_kept_folders(folder))
 
 
 def open_kept_folders(folder: Path) -> Iterator[Folder]:

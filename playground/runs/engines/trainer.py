@@ -1,6 +1,6 @@
 """The interface between a run's job and the engine that trains it, and the engine of the calling process.
 
-In executor terms: `prepare` submits, `advance` continues and applies all events since the last call (see increment.Cursor) to the run,
+In executor terms: `prepare` submits, `advance` continues and applies all events since the last call (see host.Cursor) to the run,
 which is the status; `abort` cancels a hung call, `close` closes. Pause, stop and delete belong to the job.
 """
 

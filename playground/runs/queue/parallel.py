@@ -136,9 +136,13 @@ class ReaderThreads:
             request.answer.cancel()
 
     def _run_next(self) -> None:
-        """Runs the pending request with the earliest deadline."""
+        """Runs the pending request with the earliest deadline, by the present cost estimate of its kind."""
+
+        def deadline(request: _Request) -> float:
+            return request.arrival + DEADLINE_FACTOR * (self._costs.get(request.kind) or 0.0)
+
         with self._lock:
-            request = min(self._waiting, key=self._deadline, default=None)
+            request = min(self._waiting, key=deadline, default=None)
             if request:
                 self._waiting.remove(request)
         if request is None or not request.answer.set_running_or_notify_cancel():
@@ -153,10 +157,6 @@ class ReaderThreads:
         else:
             self._record_cost(request, time.thread_time() - before)
             request.answer.set_result(result)
-
-    def _deadline(self, request: _Request) -> float:
-        """Returns the deadline, by the present cost estimate of its kind."""
-        return request.arrival + DEADLINE_FACTOR * (self._costs.get(request.kind) or 0.0)
 
     def _record_cost(self, request: _Request, seconds: float) -> None:
         """Records the processor seconds of a request."""

@@ -22,7 +22,7 @@ from playground.runs.machine_speed import execution_plan, warm_up_and_measure
 from playground.runs.queue.jobs import TrainingJob
 from playground.runs.queue.scheduler import Scheduler, Turn
 from playground.runs.run import Run
-from playground.runs.runtime import REAL, Runtime
+from playground.runs.runtime import REAL, Loop, Runtime
 
 log = logging.getLogger(__name__)
 CHECK_PERIOD_S = 1.0  # seconds between two checks
@@ -33,7 +33,7 @@ CLOSE_TIMEOUT_S = 5.0  # seconds for turns to end when the server stops: the res
 
 
 class Watchdog:
-    """A thread that checks every turn periodically until closed. A hung turn keeps its thread, which can't be killed, and without threads a
+    """Checks every turn periodically, in the thread `loop`. A hung turn keeps its thread, which can't be killed, and without threads a
     server stands still. `lost` is called with each overdue turn, once its worker is replaced; `waits_for_disk` tells whether a thread waits
     for the disk, which is not a hang."""
 
@@ -44,17 +44,8 @@ class Watchdog:
         """`seconds` is the timeout of a step, unless the run's own have taken longer."""
         self._schedulers, self._seconds, self._waits_for_disk, self._lost = tuple(schedulers), seconds, waits_for_disk, lost
         self._last_disk_wait: WeakKeyDictionary[threading.Thread, float] = WeakKeyDictionary()  # when each thread last waited for the disk
-        self._closing, self._clock = threading.Event(), runtime.monotonic
-        self._thread = runtime.spawn(self._watch, "watchdog")
-
-    @property
-    def alive(self) -> bool:
-        return self._thread.is_alive()
-
-    def close(self) -> None:
-        """Stops and joins the thread."""
-        self._closing.set()
-        self._thread.join()
+        self._clock = runtime.monotonic
+        self.loop = Loop(self.check_turns, "watchdog", min(CHECK_PERIOD_S, self._seconds / 2), runtime)
 
     def timeout(self, turn: Turn) -> float:
         """Returns the turn's timeout in seconds."""
@@ -73,13 +64,6 @@ class Watchdog:
         if self._waits_for_disk(turn.thread.ident):
             self._last_disk_wait[turn.thread] = now
         return now - max(turn.began, self._last_disk_wait.get(turn.thread, 0.0)) > self.timeout(turn)
-
-    def _watch(self) -> None:
-        while not self._closing.wait(min(CHECK_PERIOD_S, self._seconds / 2)):
-            try:
-                self.check_turns()
-            except BaseException:
-                log.exception("a look at the workers was broken off")
 
 
 class Workers:
@@ -111,7 +95,7 @@ class Workers:
 
     def count(self) -> dict[str, int]:
         """Sums Scheduler.count over the devices; adds the living "watchdog" thread and training "processes" besides this one."""
-        counts = Counter({"watchdog": int(self._watchdog.alive), "processes": len(self._engines.ready)})
+        counts = Counter({"watchdog": int(self._watchdog.loop.alive), "processes": len(self._engines.ready)})
         for scheduler in self._schedulers.values():
             counts.update(scheduler.count())
         return dict(counts)
@@ -123,7 +107,7 @@ class Workers:
 
     @property
     def cluster(self) -> dict[str, Any]:
-        """The "state" of the cluster, see engines/remote.py, and its number of "machines" and "processes" that may train."""
+        """The "state" of the cluster, see engines/choice.py, and its number of "machines" and "processes" that may train."""
         return self._engines.state
 
     def wake_workers(self) -> None:
@@ -149,9 +133,13 @@ class Workers:
         return run.id in self._jobs
 
     def start(self, run: Run, order: str, needed: int) -> None:
-        """Creates the job of a run with a device and reserves `needed` bytes of memory."""
-        trainer = self._reassign_device(run, self._engines.trainer(run, needed, self._other_jobs(run)))
-        job = TrainingJob(run, self._store, trainer, self._limits, needed, self._find_better, lambda: self._jobs.pop(run.id, None))
+        """Creates the job of a run with a device and reserves `needed` bytes of memory. A run whose job can't be created can be resumed."""
+        try:
+            trainer = self._reassign_device(run, self._engines.trainer(run, needed, self._other_jobs(run)))
+            job = TrainingJob(run, self._store, trainer, self._limits, needed, self._find_better, lambda: self._jobs.pop(run.id, None))
+        except BaseException as error:
+            run.obey("interrupt", Refusal("runs.failed", step=run.step, kind=type(error).__name__))
+            raise
         job.ask(order)
         self._jobs[run.id] = job
         run.mark_seen()
@@ -172,25 +160,22 @@ class Workers:
             if job.ask(order, message):
                 self.wake_workers()
                 return True
-            if not self._runtime.wait(job.done, SAVE_TIMEOUT_S):
-                raise Refusal("runs.still_saving")
+            self._wait_for(job.done)
         return False
 
     def wait(self, run: Run) -> None:
         """Waits until an ending job has saved everything. Raises Refusal on timeout."""
-        job = self._jobs.get(run.id)
-        if job and not self._runtime.wait(job.done, SAVE_TIMEOUT_S):
-            raise Refusal("runs.still_saving")
+        if job := self._jobs.get(run.id):
+            self._wait_for(job.done)
 
     def save(self, run: Run) -> None:
         """Saves a run at work as it is now, and waits for it. Raises Refusal on timeout."""
-        job = self._jobs.get(run.id)
-        if job and not self._runtime.wait(job.save_soon(), SAVE_TIMEOUT_S):
-            raise Refusal("runs.still_saving")
+        if job := self._jobs.get(run.id):
+            self._wait_for(job.save_soon())
 
     def close(self) -> None:
         """Joins every thread but hung ones, then saves the runs at work, and ends the processes."""
-        self._watchdog.close()
+        self._watchdog.loop.close()
         until = self._runtime.monotonic() + CLOSE_TIMEOUT_S
         for scheduler in self._schedulers.values():
             for job in scheduler.close(max(0.0, until - self._runtime.monotonic())):
@@ -199,6 +184,10 @@ class Workers:
         for job in list(self._jobs.values()):
             job.interrupt()
         self._engines.close()
+
+    def _wait_for(self, saved: threading.Event) -> None:
+        if not self._runtime.wait(saved, SAVE_TIMEOUT_S):
+            raise Refusal("runs.still_saving")
 
     def _other_jobs(self, run: Run) -> list[TrainingJob]:
         return [job for job in list(self._jobs.values()) if job.run is not run]

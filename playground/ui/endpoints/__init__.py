@@ -16,10 +16,9 @@ from starlette.concurrency import run_in_threadpool
 from playground.config import Refusal
 from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui.address import address_of
-from playground.ui.endpoints.answers import ENDPOINTS, Endpoint
+from playground.ui.endpoints.answers import ENDPOINTS, Caller, Endpoint
 from playground.ui.endpoints.arguments import argument_help, build_docstring, build_signature, check_arguments
-from playground.ui.endpoints.caller import Caller
+from playground.ui.network import address_of
 from playground.ui.rights import Listeners
 from playground.ui.turns import Turns
 from playground.words import ENGLISH, say

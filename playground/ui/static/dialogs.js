@@ -47,7 +47,7 @@ function onNetwork(link, address) {
 export function forOthers(here, again = say("share")) {
   const { lan } = page.boot, isHere = isOnlyHere(here);
   const link = isHere && lan.address ? onNetwork(here, lan.address) : here;
-  const why = lan.listens ? "share_find" : lan.windows ? "share_only_here_windows" : "share_only_here";
+  const why = lan.listens ? "share_find" : "share_only_here";
   const warning = isHere && !lan.address && h("p", { class: "pg-only-here", role: "alert" }, say(why, { again }));
   const network = isHere && lan.address && h("p", { id: "pg-network" }, say("share_network"));
   return { link, hint: warning || network };

@@ -1,4 +1,4 @@
-// Runs before the page is there (see ui/first_screen.py): who comes back to a run of their own doesn't get another one's picture first, and
+// Runs before the page is there (see ui/document.py): who comes back to a run of their own doesn't get another one's picture first, and
 // a dark page begins dark.
 // @ts-check
 
@@ -7,7 +7,6 @@
   let own = false;
   try {
     own = localStorage.getItem("playground-own-run") !== null;
-    if (JSON.parse(localStorage.getItem("playground-course") ?? "{}").done?.tour) first.querySelector(".new")?.remove();
   } catch {
     // nothing is kept: a first visit each time
   }

@@ -125,7 +125,7 @@ export interface Boot {
   notice: string;
   zero_gpu: boolean; // whether a GPU is only lent to this Space, so that training uses the CPU
   host: string; // the Space's own address, when there is one
-  lan: { listens: boolean; address: string; windows: boolean }; // how others in the network reach this machine, for who sits at it
+  lan: { listens: boolean; address: string }; // how others in the network reach this machine, for who sits at it
 }
 
 /** Of iframe-resizer, in a frame that is as tall as its content. */
@@ -174,6 +174,7 @@ export interface Page {
   live: Run; // what the stream has said so far
   frame: Frame; // what is shown while the newest is looked at
   sentence: Sentence | null;
+  pointed: { q: number | null; k: number | null; part: string } | null; // the cell, row or column under the pointer
   panels: Record<string, any>; // tab -> what the server last said of it
   reply: Reply | null; // the newest one
   playing: any; // the timer of the replay; 0 while it rests
@@ -205,7 +206,7 @@ export interface Room {
   limits?: Record<string, [number, number]>; // on runs, for the teacher: each, and the most that it can be
 }
 
-/** What a room fixes for its class; see playground/rooms/class_settings.py. */
+/** What a room fixes for its class; see playground/rooms/room.py. */
 export interface Fixed {
   settings: Knobs;
   tasks: string[]; // that may be trained; none: all

@@ -1,5 +1,5 @@
 // Settings and tasks that the teacher of a room has fixed, on a student's page: fixed settings hold their values, groups of knobs that are not meant today
-// aren't there, own sentences are off where the data are fixed. The server holds to the same (see playground/rooms/rules.py).
+// aren't there, own sentences are off where the data are fixed. The server holds to the same (see playground/rooms/registry.py).
 // @ts-check
 
 import { asText, change, page, subscribe } from "./store.js";

@@ -9,12 +9,13 @@ import torch
 
 from playground.config import Refusal, limits
 from playground.model.costs import parameter_count
+from playground.reading.pairs import to_json
 from playground.reading.uploads import read_files
 from playground.runs.disk.folder import NAMES, Folder, describe, pack_state
-from playground.runs.disk.read_report import from_json, to_json
 from playground.runs.disk.replay_file import parameter_shapes
 from playground.runs.disk.store import write_run
 from playground.runs.queue import train_inline
+from playground.runs.upload_process import pairs_from_json
 from playground.training.loop import Training
 from tests.runs.by_hand import refused
 from tests.runs.tiny import CORPORA, LIMITS, PAIRS, curve, same_parameters, same_replay, tiny
@@ -195,6 +196,6 @@ def test_a_state_of_another_model_and_other_sentences_are_refused(folder):
 def test_what_cannot_have_been_written_is_refused(name, value):
     pairs = read_files([("a.tsv", b"a\tb\nc\td\n")])
     report = json.loads(json.dumps(to_json(pairs)))
-    assert from_json(report, pairs.pairs) == pairs
+    assert pairs_from_json(report, pairs.pairs) == pairs
     with pytest.raises((LookupError, TypeError, ValueError, AttributeError)):
-        from_json(report | {name: value}, pairs.pairs)
+        pairs_from_json(report | {name: value}, pairs.pairs)

@@ -11,11 +11,11 @@ import pytest
 from playground.runs.disk import files, store
 from playground.runs.disk.store import Store, default_folder, make_folder
 from playground.runs.disk.watch import DiskWatch
-from playground.runs.health import health
 from playground.runs.history import History
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
 from playground.ui import server
+from playground.ui.operator import health
 from tests.runs.by_hand import begun, ended, refused
 from tests.runs.tiny import ME, YOU, alone, curve, ended_as_if_alone, same_replay, tiny
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from playground.runs.engines import choice
-from playground.runs.engines.remote import Remote
+from playground.runs.engines.choice import Remote
 from playground.runs.runtime import Runtime
 from tests.runs.tiny import CORPORA, ME, YOU, at_step, done, ended_as_if_alone, limits, tiny, wait
 

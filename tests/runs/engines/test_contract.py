@@ -10,8 +10,7 @@ import pytest
 from playground.config import Refusal
 from playground.runs.disk.folder import pack_run
 from playground.runs.disk.store import OWN_DATA, Store
-from playground.runs.engines.choice import CLUSTER
-from playground.runs.engines.remote import Remote
+from playground.runs.engines.choice import CLUSTER, Remote
 from playground.runs.engines.trainer import InProcess, Lost
 from playground.runs.making import new_run
 from playground.runs.runtime import REAL

@@ -8,8 +8,8 @@ import pytest
 from playground.ray import cluster
 from playground.runs.engines.host import Host
 from playground.runs.engines.trainer import Lost
-from playground.runs.health import health
 from playground.runs.queue import saving
+from playground.ui.operator import health
 from tests.runs.by_hand import begun
 from tests.runs.engines.links import Dying, Machines, Near
 from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, ended_as_if_alone, limits, tiny, wait

@@ -13,11 +13,11 @@ import torch
 from playground.config import Refusal
 from playground.runs.engines.trainer import PREPARE_FACTOR, InProcess
 from playground.runs.forecast import forecast
-from playground.runs.health import health
 from playground.runs.queue.scheduler import Turn
 from playground.runs.queue.workers import CLOSE_TIMEOUT_S, DELETION_FACTOR, DELETION_TIMEOUT_S, TURN_FACTOR, Watchdog
 from playground.runs.runtime import Runtime
 from playground.training.loop import Diverged, Training
+from playground.ui.operator import health
 from tests.runs.by_hand import at_rest, begun, ended
 from tests.runs.queue.test_scheduler import Job
 from tests.runs.tiny import ME, PAIRS, YOU, alone, curve, done, ended_as_if_alone, tiny

@@ -10,8 +10,7 @@ from playground.features.attention.query import KINDS
 from playground.features.translate.query import DecodingOptions, translate as translated
 from playground.lessons.labs import get
 from playground.ui import server
-from playground.ui.endpoints.caller import Caller
-from playground.ui.endpoints.labs import lab
+from playground.ui.endpoints.answers import Caller, lab
 from playground.words import entries
 from tests.runs.tiny import done
 from tests.ui.endpoints.calls import NAMES, begin, call, refused

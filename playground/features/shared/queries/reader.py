@@ -17,12 +17,12 @@ from playground.features.shared.queries.results import Likely, Piece, SentenceTr
 from playground.model.transformer import Transformer
 from playground.reading.text import normalise
 from playground.runs.cache import LRU
-from playground.runs.model_cache import ModelCache
+from playground.runs.corpora import ModelCache
+from playground.runs.history import tokens_correct
 from playground.runs.queue.parallel import ReaderThreads
 from playground.runs.registry import Runs
 from playground.runs.replay import TOP_TOKENS, Completion
 from playground.runs.run import Run
-from playground.runs.tokens import tokens_correct
 
 __all__ = ["Likely", "Piece", "Reader", "SentenceTrace"]
 

@@ -9,8 +9,8 @@ from playground.decoding import greedy, trace
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import Reader, max_output_tokens
 from playground.model.transformer import Transformer
+from playground.runs.history import tokens_in_place
 from playground.runs.run import Run
-from playground.runs.tokens import tokens_in_place
 
 MAX_SENTENCES = 120  # sentences of one search for wrong outputs
 MAX_JUDGED = 24  # of these, sentences decoded with teacher forcing too

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from playground.config import MAX_POSITIONS, SPECIAL_TOKENS
-from playground.inspection.positions import rotation, shift_errors
+from playground.inspection.vectors import rotation, shift_errors
 from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, TextTable, number_labels
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, position_ids, sinusoids

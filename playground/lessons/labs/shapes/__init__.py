@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from playground.config import ModelConfig
-from playground.inspection.positions import frequencies
+from playground.inspection.vectors import frequencies
 from playground.lessons.lab import Control, Grid, Lab, Outcome, TextTable, number_labels
 from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
 from playground.model.masks import causal_mask

@@ -1,5 +1,8 @@
-"""Direct logit attribution: each part's share of a token's logit. With the scale of every norm fixed, a logit is a sum over the parts that
-write to the residual stream: embedding, positions, every attention head, every feed-forward network, and the biases (Elhage et al. 2021).
+"""Reasons for the next token: its probability, the prediction of each layer, and the share of each part.
+
+The logit lens reads each decoder layer's prediction as if it were the last one (nostalgebraist, 2020). Direct logit attribution splits a
+token's logit: with the scale of every norm fixed, a logit is a sum over the parts that write to the residual stream: embedding, positions,
+every attention head, every feed-forward network, and the biases (Elhage et al. 2021).
 """
 
 from __future__ import annotations
@@ -12,8 +15,59 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from playground.config import BOS, EOS
 from playground.inspection.activations import Call, model_inputs, module_calls
+from playground.inspection.fact import Fact
+from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
+
+
+def top(probabilities: np.ndarray, count: int = 5) -> list[tuple[int, float]]:
+    """Returns the `count` likeliest ids of a distribution (V,) with their probabilities, likeliest first; ties in the order of ids."""
+    p = np.asarray(probabilities, dtype=np.float64)
+    return [(int(i), float(p[i])) for i in np.argsort(-p, kind="stable")[:count]]
+
+
+# --- the logit lens ---
+
+
+@torch.inference_mode()
+def logit_lens(model: Transformer, source: Sequence[int], target: Sequence[int]) -> np.ndarray:
+    """Reads probabilities off each decoder layer while `target` is forced: (N + 1, T, V) for N layers and T target tokens.
+
+    Row 0 is read off the embeddings before the first layer, row N is the model's output. Every row goes through the last norm and the
+    output projection, which were trained on the last layer only. `source` comes without its EOS; the model is in eval mode. Raises
+    ValueError for an empty target.
+    """
+    if not target:
+        raise ValueError("a lens needs at least one target token")
+    copy, states = shadow_copy(model), []
+    copy.decoder[0].register_forward_pre_hook(lambda layer, inputs: states.append(inputs[0]))
+    for layer in copy.decoder:
+        layer.register_forward_hook(lambda layer, inputs, output: states.append(output[0]))
+    device = model.projection.weight.device
+    copy(torch.tensor([(*source, EOS)], device=device), torch.tensor([(BOS, *target[:-1])], device=device))
+    read_off = (copy.project(copy.decoder_norm(state))[0].softmax(dim=-1) for state in states)  # (1, T, D) -> (T, V)
+    return torch.stack(list(read_off)).cpu().numpy()
+
+
+def decided(rows: np.ndarray) -> np.ndarray:
+    """Returns for each step the first row of a lens (N + 1, T, V) from which on the likeliest token is the final one: (T,) in 0..N."""
+    agrees = rows.argmax(axis=-1) == rows[-1].argmax(axis=-1)  # (N + 1, T)
+    return len(rows) - np.cumprod(agrees[::-1], axis=0).sum(axis=0)
+
+
+def lens_fact(lens: np.ndarray) -> Fact:
+    """States the layer of the final answer: "teacher_forcing.lens_layer" with the {layer} that decides most steps, {steps} of {all}, and
+    {early}, those decided by the embeddings; "teacher_forcing.lens_embedding" when most are decided before the first layer."""
+    rows = decided(lens)
+    counts = np.bincount(rows, minlength=len(lens))
+    most = int(counts.argmax())
+    values = {"layer": most, "steps": int(counts[most]), "all": len(rows), "early": int(counts[0])}
+    return Fact("teacher_forcing.lens_layer" if most else "teacher_forcing.lens_embedding", values)
+
+
+# --- direct logit attribution ---
 
 ATTENTIONS = {"self_attention": "decoder", "cross_attention": "cross"}
 

@@ -1,13 +1,87 @@
-"""Joins several modules of ours into one file. Imports between them are resolved in it, so that it imports none of ours."""
+"""The Python files of an export: several modules of ours joined into one that imports none of ours.
+
+model.py is the Transformer of a run in one readable file that needs only torch, use.py loads and uses it.
+"""
 
 from __future__ import annotations
 
 import ast
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from inspect import cleandoc
 from pathlib import Path
 from typing import NamedTuple
+
+from playground.config import ModelConfig
+from playground.variants import variant_of
+from playground.variants.variant import change_nothing
+
+MODULES = ("parts", "masks", "packing", "positions", "kv_cache", "attention", "layers", "transformer")
+ABOUT = """The Transformer of "Attention Is All You Need", an encoder that reads and a decoder that writes, in one file.
+
+Tensors are named by their shapes: B sentences, L tokens (S of a source, T of a target, N new ones), D = d_model, H heads of K numbers, V
+tokens in a vocabulary. `build` makes the model of config.json; use.py shows how it is loaded."""
+REFUSAL = '''class Refusal(ValueError):
+    """A request that can't be fulfilled: `key` names the reason, `values` fill it in."""
+
+    def __init__(self, key: str, **values: object) -> None:
+        super().__init__(key, values)'''
+BUILD = '''def build(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> Transformer:
+    """A model as its configuration says; load its parameters into it."""
+    return Transformer(config, src_vocab, tgt_vocab)'''
+BUILD_VARIANT = '''def build(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> Transformer:
+    """A model as its configuration says, with the variant “{variant}”; load its parameters into it."""
+    model = Transformer(config, src_vocab, tgt_vocab)
+    with torch.no_grad():
+        {change}(model)
+    return model'''
+
+
+def model_file(config: ModelConfig) -> str:
+    """Returns the source of model.py, with the variant that `config` needs, if any."""
+    return join(
+        ABOUT,
+        [
+            Piece("playground.choices", ("ENCODINGS",)),
+            Piece("playground.config", ("MAX_POSITIONS", "PAD", "SPECIAL_TOKENS")),
+            Part("", (), REFUSAL),
+            Part("", (("dataclasses", "dataclass"),), _config_class()),
+            *(Piece(f"playground.model.{name}") for name in MODULES),
+            *_variant(config),
+        ],
+    )
+
+
+def _config_class() -> str:
+    """Returns the source of ModelConfig with fields and defaults, but without the playground's checks."""
+    doc = cleandoc(ModelConfig.__doc__ or "")
+    defaults = {knob: f'"{knob.default}"' if isinstance(knob.default, str) else repr(knob.default) for knob in fields(ModelConfig)}
+    knobs = "\n".join(f"    {knob.name}: {knob.type} = {value}" for knob, value in defaults.items())
+    return (
+        f'@dataclass(frozen=True)\nclass ModelConfig:\n    """{doc}"""\n\n{knobs}\n\n    @property\n    def encoding(self) -> Encoding:\n'
+        '        """What `positions` is made of."""\n        return ENCODINGS[self.positions]'
+    )
+
+
+def _variant(config: ModelConfig) -> list[Piece | Part]:
+    """Returns the source of `build`, with the variant's change of the model. A variant that changes only the training data needs nothing
+    here."""
+    change = variant_of(config).change
+    if change is change_nothing:
+        return [Part("Building it", (), BUILD)]
+    build = Part("", (("torch", ""),), BUILD_VARIANT.format(variant=config.variant, change=change.__name__))
+    helpers = tuple(name for name in ("attentions", "replace_function") if name in change.__code__.co_names)
+    return [*([Piece("playground.variants.variant", helpers)] if helpers else []), Piece(change.__module__, (change.__name__,)), build]
+
+
+def use_file() -> str:
+    """Returns the source of use.py, which imports from model.py."""
+    use, in_model = Piece("playground.export.use"), ("playground.config", "playground.model.transformer", "playground.variants")
+    return join(use.docstring(), [Piece("playground.reading.text"), use], dict.fromkeys(in_model, "model"))
+
+
+# --- joining modules ---
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,7 +96,6 @@ class Piece(NamedTuple):
         return ROOT.joinpath(*self.module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
 
     def docstring(self) -> str:
-        """The module's docstring."""
         return ast.get_docstring(ast.parse(self.text())) or ""
 
 
@@ -73,7 +146,9 @@ def read(piece: Piece) -> Part:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             imports += _imported(node)
         elif not _is_left_out(node) and (not piece.names or chosen & set(_defined(node))):
-            sources.append((text if not piece.names else _without_headings(text), _gap(node)))
+            if piece.names:  # without headings
+                text = "\n".join(line for line in text.splitlines() if not line.startswith("# ---")).strip("\n")
+            sources.append((text, "\n\n\n" if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else "\n"))
     title = "" if piece.names else piece.docstring().splitlines()[0].rstrip(".")
     return Part(title, tuple(imports), _spaced(sources))
 
@@ -112,14 +187,6 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 def _is_left_out(node: ast.stmt) -> bool:
     """Returns whether a statement is a docstring or for type checkers only."""
     return isinstance(node, ast.Expr) or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-
-
-def _without_headings(text: str) -> str:
-    return "\n".join(line for line in text.splitlines() if not line.startswith("# ---")).strip("\n")
-
-
-def _gap(node: ast.stmt) -> str:
-    return "\n\n\n" if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else "\n"
 
 
 def _spaced(sources: Sequence[tuple[str, str]]) -> str:

@@ -1,15 +1,19 @@
-"""README.md: the model card, with the metadata that the Hugging Face Hub reads at its head."""
+"""The documents of an export: README.md, the model card, with the metadata that the Hugging Face Hub reads at its head; and run.ipynb,
+which trains the same run again and compares the last loss."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
-from playground.config import default
+from playground.config import LIVE_KNOBS, default
 from playground.export.exported_run import ExportedRun
 from playground.features.evaluation.query import Scores
+from playground.reading.column_mapping import BY_SOURCE
+from playground.reading.writing import GROUP
 from playground.runs.tables import parameters_of
 from playground.tasks.toy_tasks import draw_examples
 from playground.words import say
@@ -64,18 +68,11 @@ def _task(exported: ExportedRun, language: str) -> str:
 
 def _use(exported: ExportedRun, language: str) -> list[str]:
     packages = "torch safetensors" + (" sentencepiece" if any(t.kind in ("bpe", "unigram") for t in exported.tokenizers) else "")
-    example = _example(exported)
+    name = exported.run.experiment.data.task
+    example = "…" if name == "own" else next(draw_examples(name, "heldout", 1)).src.replace('"', "")  # own sentences stay private
     code = ["```", f"pip install {packages}", f'python use.py "{example}" --svg attention.svg', "```"]
     python = ["```python", "import playground", "", 'model = playground.load(".")', f'model.translate("{example}")', "```"]
     return [say(language, "export.card_use"), "", *code, "", say(language, "export.card_load"), "", *python]
-
-
-def _example(exported: ExportedRun) -> str:
-    """Returns a held-out sentence as an example; own sentences stay private."""
-    name = exported.run.experiment.data.task
-    if name == "own":
-        return "…"
-    return next(draw_examples(name, "heldout", 1)).src.replace('"', "")
 
 
 def _settings(exported: ExportedRun, language: str) -> list[str]:
@@ -131,3 +128,42 @@ def plain(text: str) -> str:
     """Returns user text in one line, with marks of Markdown and HTML escaped."""
     return _MARKS.sub(r"\\\1", " ".join(text.split()))
 
+
+# --- run.ipynb: JSON (nbformat 4) ---
+
+_SOURCE = Path(__file__).with_name("again.py").read_text(encoding="utf-8")
+_CELLS = dict(re.findall(r"^# %% (\w+)\n(.*?)(?=^# %%|\Z)", _SOURCE, re.DOTALL | re.MULTILINE))
+
+
+def notebook(exported: ExportedRun, language: str) -> bytes:
+    """Returns the whole file: a sentence in this language above each cell."""
+    cells = [_markdown("title", say(language, "export.again_title", name=plain(exported.name)))]
+    for name, source in (_CELLS | {"how": f"how = {how(exported)!r}"}).items():
+        key = f"export.again_{name}"
+        if name == "compare" and exported.run.parent:  # its initial parameters are not in the notebook
+            key = "export.again_fork"
+        cells += [_markdown(f"about-{name}", say(language, key)), _code(name, source)]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    book = {"cells": cells, "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(book, ensure_ascii=False, indent=1).encode()
+
+
+def how(exported: ExportedRun) -> dict[str, Any]:
+    """Returns what config.json lacks to repeat the run: its last step, knobs that differed at the beginning or were chosen by this machine,
+    (after step, knob, value) of knobs changed during training, the numbers of own pairs given for validation and test, and the column by
+    which pairs are kept in one split."""
+    run = exported.run
+    began = {name: value for name, value in run.experiment.flat().items() if name in LIVE_KNOBS}
+    knobs = began | {"precision": run.precision, "minutes": 0.0}  # no time limit: it ends at the run's last step
+    moved = [tuple(event) for event in exported.history.events]
+    pairs = run.pairs
+    group = GROUP if pairs and pairs.groups else BY_SOURCE
+    return {"step": exported.step, "knobs": knobs, "moved": moved, "given": pairs.given if pairs else (0, 0), "group": group}
+
+
+def _markdown(name: str, text: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
+
+
+def _code(name: str, source: str) -> dict[str, Any]:
+    return {"cell_type": "code", "execution_count": None, "id": name, "metadata": {}, "outputs": [], "source": source.strip()}

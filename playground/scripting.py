@@ -1,0 +1,116 @@
+"""Trains a model from a script or a notebook: `playground.train("sort", d_model=32)`, `playground.train(files="pairs.tsv")`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from playground.config import TASK_STEPS, preset
+from playground.data.suggestion import suggest
+from playground.export.exported_run import export_run
+from playground.pretrained import Pretrained, build_pretrained
+from playground.reading.pairs import Pairs
+from playground.runs import upload_process
+from playground.runs.corpora import Corpora
+from playground.runs.disk.store import write_run
+from playground.runs.machine_speed import warm_up
+from playground.runs.queue import train_inline
+from playground.runs.replay import BUDGET_BYTES
+from playground.runs.run import Run
+
+OnStep = Callable[[dict[str, float]], object]
+
+
+def train(
+    task: str = "reverse",
+    *,
+    pairs: Iterable[tuple[str, str]] | None = None,
+    files: str | Path | Sequence[str | Path] | None = None,
+    on_step: OnStep | None = None,
+    progress: bool = True,
+    out: str | Path | None = None,
+    **knobs: Any,
+) -> Pretrained:
+    """Trains a model in this process, as the page would, and returns it.
+
+    The data is a toy task, or own sentences: `pairs` of (source, target), or `files` of any format that an upload may have (two files:
+    line by line). For own sentences the settings that `knobs` leaves open are suggested by the data; for a task they are the defaults.
+    `on_step` gets {"step", "loss", "learning_rate", "grad_norm", "tokens_per_second"} after each step, with the scores of a validation
+    where there was one ("validation_loss", "token_accuracy", "exact_match"); when it returns False, training ends there. `progress` draws
+    a bar where tqdm is installed. `out` keeps the whole run in a folder, with its replay.
+
+    Raises Refusal with one sentence: for unknown or invalid knobs, for sentences that can't be read, and when training diverges.
+    """
+    own = read_own(pairs, files)
+    chosen = {"task": "own" if own else task, **knobs}
+    if own:
+        chosen = {**suggest(own, preset("default").difference() | chosen).knobs, **chosen}
+    elif chosen["task"] in TASK_STEPS:
+        chosen.setdefault("steps", TASK_STEPS[chosen["task"]])
+    run, corpora = train_inline.new_run(preset("default").with_(**chosen), own), Corpora()
+    warm_up(run.device)
+    with _threads_restored(), _bar(run.steps, progress) as advance:
+        for step in train_inline.train(run, corpora, BUDGET_BYTES if out else 0):
+            row = newest_row(run, step)
+            advance(row)
+            if on_step and on_step(row) is False:
+                run.live["steps"] = step
+    if run.status == "diverged":
+        raise run.message
+    if out:
+        write_run(Path(out), run, train_inline.contents(run))
+    return build_pretrained(export_run(run).model_files())
+
+
+def read_own(pairs: Iterable[tuple[str, str]] | None, files: str | Path | Sequence[str | Path] | None) -> Pairs | None:
+    """Reads own sentences as an upload would, with its limits; None without any. Raises Refusal, and ValueError for both at once."""
+    if pairs is not None and files is not None:
+        raise ValueError("either pairs or files")
+    if pairs is not None:
+        lines = (json.dumps({"source": source, "target": target}, ensure_ascii=False) for source, target in pairs)
+        return upload_process.read([("pairs.jsonl", "\n".join(lines).encode())])
+    if files is None:
+        return None
+    paths = [Path(file).expanduser() for file in ([files] if isinstance(files, (str, Path)) else files)]
+    return upload_process.read([(path.name, path.read_bytes()) for path in paths])
+
+
+def newest_row(run: Run, step: int) -> dict[str, float]:
+    """Returns the history's row of this step, with its validation's scores if there was one."""
+    validation = run.history.validations.last() or {}
+    scores = {"validation_loss": validation["loss"], **validation} if validation.get("step") == step else {}
+    return scores | run.history.steps.last()
+
+
+@contextmanager
+def _bar(steps: int, progress: bool) -> Iterator[Callable[[dict[str, float]], None]]:
+    """Yields what draws a step on tqdm's progress bar; without tqdm nothing is drawn."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        progress = False
+    if not progress:
+        yield lambda row: None
+        return
+    with tqdm(total=steps, unit="step") as bar:
+
+        def advance(row: dict[str, float]) -> None:
+            bar.update()
+            bar.set_postfix({name: f"{row[name]:.3f}" for name in ("loss", "exact_match") if name in row}, refresh=False)
+
+        yield advance
+
+
+@contextmanager
+def _threads_restored() -> Iterator[None]:
+    """Restores torch's threads: training sets them to one for the calling thread."""
+    before = torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
