@@ -11,8 +11,22 @@ from string import Formatter
 import pytest
 
 from playground.config import KNOBS, PRESETS, Refusal, limits
-from playground.words import ENGLISH, LANGUAGES, areas, entries, files, known, listed, named, paragraph, preferred, printed, say
-from playground.words.glossary import glossary, names
+from playground.words import (
+    ENGLISH,
+    LANGUAGES,
+    areas,
+    entries,
+    files,
+    glossary,
+    known,
+    list_terms,
+    listed,
+    named,
+    paragraph,
+    preferred,
+    printed,
+    say,
+)
 
 ROOT = Path(__file__).parents[2] / "playground"
 HOLE = "\0"  # where a value goes
@@ -141,7 +155,7 @@ def test_a_browser_gets_the_first_language_that_is_here():
 
 
 def test_the_glossary_has_all_its_words_one_term_for_each_form_and_the_same_mathematics_in_both_languages():
-    wanted = {f"glossary.{name}.{part}" for name in names() for part in ("name", "forms", "text")} | {"glossary.not"}
+    wanted = {f"glossary.{name}.{part}" for name in list_terms() for part in ("name", "forms", "text")} | {"glossary.not"}
     for language in LANGUAGES:
         assert wanted == {key for key in entries(language) if key.startswith("glossary.") and not key.endswith(".shape")}
         forms = [form.lower() for term in glossary(language)["terms"] for form in term["forms"]]
