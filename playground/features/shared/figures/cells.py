@@ -68,8 +68,8 @@ class Place:
             return bar | {"ticktext": [theme.minus(f"{tick:.2g}") for tick in ticks]}
         wide, ends = self.across >= LEGEND_ABOVE, (ticks[0], ticks[-1])
         texts = [theme.minus(f"{ends[0]:.2g}"), title if wide else "", theme.minus(f"{ends[1]:.2g}")]
-        bar |= {"x": self.share, "xanchor": "right", "xpad": 8, "y": self.above(STAGE_TITLES - 1), "len": 130 if wide else 56, "thickness": 7}
-        return bar | {"title": {"text": ""}, "tickvals": [ends[0], sum(ends) / 2, ends[1]], "ticktext": texts}
+        bar |= {"x": self.share, "xanchor": "right", "xpad": 8, "y": self.above(STAGE_TITLES - 1), "len": 130 if wide else 56}
+        return bar | {"thickness": 7, "title": {"text": ""}, "tickvals": [ends[0], sum(ends) / 2, ends[1]], "ticktext": texts}
 
     def layout(
         self, kind: str, titles: tuple[str, str] | None = None, bar: float = BAR_LINES, entries: int | None = None, **more: object
