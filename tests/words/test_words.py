@@ -70,7 +70,10 @@ def strings() -> tuple[set[str], set[str]]:
     keys, texts = set(), set()
     for file in {*ROOT.rglob("*.py")} - {*ROOT.rglob("test_*.py")}:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in ("say", "Refusal"):
+            name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+            if name == "offer":  # a choice, whose options have words of their own
+                texts |= {f"{each.value}_{HOLE}" for each in node.args if isinstance(each, ast.Constant)}
+            elif name in ("say", "Refusal"):
                 values = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
                 keys |= {value for value in values if re.fullmatch(r"[a-z]+\.[\w.]+", value)}
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
