@@ -88,7 +88,7 @@ async function openRun() {
   drawReplay(place("pg-replay-bar"));
   drawRunButtons(place("pg-run-buttons"));
   drawFoot(place("pg-foot"));
-  if (!place("pg-first")) document.body.dataset.shown = ""; // the frame is there, and what is under it says that it comes
+  if (!place("pg-first")) document.body.dataset.shown ??= "frame"; // the frame is there, and what is under it says that it comes
   await open(`pg-panel-${cursor.tab}`); // a tab is made when it is first opened
   await Promise.all([refreshSentence(), refresh()]);
   if (cursor.run === id) document.body.dataset.playground = "ready";
