@@ -90,8 +90,8 @@ def test_all_heads_are_watched_until_one_follows_a_pattern_which_then_stays(site
     assert block(before, "live-heads")["label"] == say("en", "settling.waiting", step=before["step"], count=8)
     assert (block(before, "live-heads")["layer"], "learn-cross" in ids(before)) == (None, False)
     layer, head = map(int, since["held"].split(".")[1:])
-    told = say("en", "settling.begins", layer=layer, head=head, what=say("en", "settling.what_backward"))
-    assert picture(since)["caption"].startswith(told)
+    sentence = say("en", "settling.begins", layer=layer, head=head, what=say("en", "settling.what_backward"))
+    assert picture(since)["caption"].startswith(sentence)
     small = block(since, "live-heads")
     assert (small["layer"], small["head"], small["names"][layer - 1][head - 1][0]) == (layer - 1, head - 1, say("en", "heads.name_aligned"))
     assert "held" not in site.panel("training", run="reverse", step=0, held=since["held"])  # nor is it large before that in a replay

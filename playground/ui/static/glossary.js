@@ -53,17 +53,17 @@ export function folded(element, text) {
   element.pgWords = text;
   if (!element.querySelector(".pg-lead")) {
     const open = () => unfold(more.getAttribute("aria-expanded") !== "true");
-    const [first, more, others] = [h("span", { class: "pg-lead" }), button({ class: "pg-unfold", onclick: open }), h("span", { class: "pg-rest" })];
+    const [first, more, remainder] = [h("span", { class: "pg-lead" }), button({ class: "pg-unfold", onclick: open }), h("span", { class: "pg-rest" })];
     const unfold = (isOpen) => {
       more.setAttribute("aria-expanded", String(isOpen));
-      others.hidden = !isOpen;
+      remainder.hidden = !isOpen;
     };
     unfold(false);
-    element.replaceChildren(first, " ", more, " ", others);
+    element.replaceChildren(first, " ", more, " ", remainder);
   }
-  const [first, more, others] = childrenOf(element);
+  const [first, more, remainder] = childrenOf(element);
   prose(first, lead);
-  prose(others, rest);
+  prose(remainder, rest);
   more.textContent = say("unfold");
   more.hidden = !rest;
   element.hidden = !text;
