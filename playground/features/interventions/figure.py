@@ -95,8 +95,8 @@ def _lay_out(names: Sequence[str], numbers: Sequence[str], data: list[dict], px:
     y, left = names_axis(names, style, every)
     wide = sum(48 + tokens.extent(trace["name"], longest=99) for trace in data if trace.get("name"))
     top = 30 if wide <= style.width - left - px[1] else 48  # one line of the legend, or two where its words don't fit side by side
-    placing = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 8, "yref": "y", "showarrow": False, "align": "left"}
-    notes = [placing | {"font": style.font(), "y": at, "text": tokens.escape(numbers[at])} for at in range(0, len(names), every)]
+    note = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 8, "yref": "y", "showarrow": False, "align": "left"}
+    notes = [note | {"font": style.font(), "y": at, "text": tokens.escape(numbers[at])} for at in range(0, len(names), every)]
     more |= {"yaxis": y, "annotations": notes, "showlegend": True, "legend": style.legend_above()}
     return style.layout(len(names) * row + top + 46, (left, px[1], top, 46), **more)
 
