@@ -164,7 +164,7 @@ LESSONS = (
         "order",
         (
             Step("shift", {"at": {"tab": "positions", "pos": "shift"}, "different": (("shift",), 3)}, {"tab": "positions", "pos": "shift"}),
-            Step("none", {"settings": {"positions": "none"}, "mine": True, "steps": 60}, knobs={"positions": "none"}),
+            Step("none", {"settings": {"positions": "none"}, "mine": True, "steps": 60}, knobs={"task": "reverse", "positions": "none"}),
             Step("compare", {"at": {"tab": "runs"}, "settings": {"positions": "none"}, "mine": True, "sees": LAID_OVER}, {"tab": "runs"}),
         ),
         (2, 7, 2),

@@ -18,28 +18,8 @@ from playground.config import Experiment, Refusal
 from playground.cursor import FIELDS, FOLLOWED, check
 from playground.knobs import Lists
 from playground.logs import event, pseudonym
-from playground.rooms import activities, experiment
-from playground.rooms.room import (
-    MAX_DAYS,
-    MAX_MEMBERS,
-    TEACHER,
-    Member,
-    Room,
-    RunLimits,
-    check_fixed,
-    clean_code,
-    clean_name,
-    make_assignment,
-    mark_done,
-    require,
-    require_experiment,
-    require_lab,
-    require_open,
-    require_setting,
-    ticket_of,
-    view_assignment,
-    view_fixed,
-)
+from playground.rooms import activities, experiment, room as settings
+from playground.rooms.room import MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, RunLimits, clean_code, clean_name, require, ticket_of
 from playground.rooms.store import SavedRooms, find_member, replace_member
 from playground.runs.admission import Rules
 from playground.runs.limits import Limits, RateLimit
@@ -122,8 +102,8 @@ class Rooms(SavedRooms):
         shared = {
             "code": code, "teacher": number == TEACHER, "language": room.language, "ends": room.ends,
             "here": len(present), "followers": len(followers), "cursor": dict(room.cursor),
-            "activities": activities.view_activities(room, number), "fixed": view_fixed(room.fixed),
-            "now": view_assignment(room, number),
+            "activities": activities.view_activities(room, number), "fixed": settings.view_fixed(room.fixed),
+            "now": settings.view_assignment(room, number),
         }  # fmt: skip
         if number != TEACHER:
             return shared | {"number": number, "name": room.member(number).nickname, "members": []}
@@ -140,7 +120,7 @@ class Rooms(SavedRooms):
 
     def tick(self, code: str, ticket: str, done: bool) -> None:
         """Marks the current task as done by a member, or not."""
-        self.change(code, ticket, lambda room, number: replace(room, now=mark_done(room.now, number, done)))
+        self.change(code, ticket, lambda room, number: replace(room, now=settings.mark_done(room.now, number, done)))
 
     def leave(self, code: str, ticket: str) -> None:
         """Removes the member and all they did. Raises Refusal for the teacher, who can only end the room."""
@@ -182,20 +162,20 @@ class Rooms(SavedRooms):
 
     def fix(self, code: str, ticket: str, wanted: Any, lists: Lists) -> None:
         """Restricts the class from now on, see room.py; {} lifts all restrictions. Runs in training continue."""
-        chosen = check_fixed(wanted, lists)
+        chosen = settings.check_fixed(wanted, lists)
 
         def restrict(room: Room) -> Room:
-            require_open(chosen, room.now.get("to", {}))
+            settings.require_open(chosen, room.now.get("to", {}))
             return replace(room, fixed=chosen)
 
         self._teach(code, ticket, restrict)
 
     def assign(self, code: str, ticket: str, text: str, to: Mapping[str, str], lists: Lists) -> None:
         """Sets the current task, done by no member yet, see room.py; without text and place there is none."""
-        new = make_assignment(text, to, lists)
+        new = settings.make_assignment(text, to, lists)
 
         def set_task(room: Room) -> Room:
-            require_open(room.fixed, to)
+            settings.require_open(room.fixed, to)
             return replace(room, now=new)
 
         self._teach(code, ticket, set_task)
@@ -277,11 +257,11 @@ class RoomRules(Rules):
         attended = self._rooms.find_attended(token)
         for room, number in attended:
             if lab:  # a lab's arms are not subject to the fixed settings
-                require_lab(room.fixed, lab, room.code)
+                settings.require_lab(room.fixed, lab, room.code)
                 continue
             for run in new:
                 if not _is_dealt(room, number, run.experiment):
-                    require_experiment(room.fixed, run.experiment, room.code)
+                    settings.require_experiment(room.fixed, run.experiment, room.code)
         with ExitStack() as stack:
             for room, _ in attended:
                 stack.enter_context(self._tally.beginning(room, new[0].owner, list(new)))
@@ -298,7 +278,7 @@ class RoomRules(Rules):
 
     def changing(self, token: str, knob: str, value: Any) -> None:
         for room, _ in self._rooms.find_attended(token):
-            require_setting(room.fixed, knob, value, room.code)
+            settings.require_setting(room.fixed, knob, value, room.code)
 
 
 def _is_dealt(room: Room, number: int, wanted: Experiment) -> bool:

@@ -57,7 +57,7 @@ class Visitors:
 
     def record_address(self, token: str, address: str) -> None:
         """Records a request by the token's holder from this address."""
-        before = self._addresses.pop(owner := owner_of(token))
+        before = self._addresses.get(owner := owner_of(token))
         self._addresses.put(owner, address)
         if before is None:
             self._on_new(token)

@@ -23,6 +23,7 @@ from playground.runs.run import Run
 from playground.variants import build
 
 MAX_CORPORA, MAX_BYTES = 8, 200_000_000  # corpora, and as many statistics
+MAX_MODEL_BYTES = 96_000_000  # rebuilding a model takes a few milliseconds
 SAMPLED = 50  # sentences sampled to estimate a corpus's size
 MAX_PREVIEWS, TIMEOUT_S = 2, 20.0  # corpora built at once for previews, and seconds that another preview waits
 
@@ -95,9 +96,6 @@ def vocabularies(data: DataConfig, units: Sequence[int], joint: bool) -> tuple[i
         return data.vocab_size, data.vocab_size
     src, tgt = (min(LARGEST, len(SPECIAL_TOKENS) + count) for count in units)
     return (src + tgt, src + tgt) if joint else (src, tgt)
-
-
-MAX_MODEL_BYTES = 96_000_000  # rebuilding a model takes a few milliseconds
 
 
 class Built(NamedTuple):

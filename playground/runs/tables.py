@@ -4,25 +4,26 @@ a change. pandas is imported on first use."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from playground import words
 from playground.config import Refusal
 from playground.model.costs import parameter_count
 from playground.reading.writing import guard_rows
-from playground.runs.run import Run
+from playground.runs.cache import LRU
+from playground.runs.history import COUNTS, History, decimate
+from playground.runs.run import Mark, Run
 from playground.variants import variant_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-import json
-import math
 
-from playground import words
-from playground.runs.cache import LRU
-from playground.runs.history import COUNTS, History, decimate
-from playground.runs.run import Mark
-
+ROWS = 1000  # of one increment; a curve a thousand pixels wide shows no more
+CACHED_BYTES = 16_000_000
+NEWS = ("runs.went_on", "runs.reached", "runs.minutes_over")  # messages that report no problem
 COLUMNS: dict[str, type | str] = {
     "name": str, "label": str, "task": str, "status": str, "step": "int64", "steps": "int64", "validation_loss": "float64",
     "exact_match": "float64", "token_accuracy": "float64", "seconds": "float64", "tokens_per_second": "float64", "parameters": "Int64",
@@ -85,11 +86,6 @@ def speed_of(run: Run) -> float | None:
     """Returns the training's tokens per second over all steps; None before the first."""
     speeds = [speed for speed in run.history.steps.column("tokens_per_second") if speed > 0]
     return round(len(speeds) / sum(1 / speed for speed in speeds)) if speeds else None
-
-
-ROWS = 1000  # of one increment; a curve a thousand pixels wide shows no more
-CACHED_BYTES = 16_000_000
-NEWS = ("runs.went_on", "runs.reached", "runs.minutes_over")  # messages that report no problem
 
 
 class Updates:

@@ -219,8 +219,6 @@ ACTIONS: dict[str, tuple[Right, Action]] = {
 }
 
 
-
-
 def route(runs: Runs) -> GuardedRoute:
     async def endpoint(request: Request) -> Response:
         chosen = language(request.query_params)

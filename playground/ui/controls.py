@@ -20,6 +20,8 @@ from playground.words import ENGLISH, paragraph, say
 from playground.words.amounts import duration, percentage, short
 
 OWN = "own"  # the preset list's entry for custom settings
+MAX_CHOICES = 5  # maximum of choices named
+POINTS = 140  # approximate number of steps drawn, always with the turning point
 SEGMENTS = 18  # maximum letters of choices side by side; longer ones become a list
 
 
@@ -32,16 +34,10 @@ def _group_knobs(part: str) -> tuple[list[str], list[str]]:
 GROUPS = {part: _group_knobs(part) for part in ("data", "model", "training")}  # in the order of the page
 
 
-
-
 def help_text(name: str, language: str) -> str:
     """Returns one sentence of help with the default; a live knob's help says itself that it is live."""
     default_text = shown_value(name, default(name), language)
     return paragraph([say(language, f"knobs.{name}.help"), say(language, "page.default", value=default_text)])
-
-
-
-
 
 
 def list_options(name: str, language: str) -> list[tuple[str, Any]]:
@@ -95,10 +91,6 @@ def translate(name: str, language: str) -> dict[str, Any]:
     if limits(name).choices and not isinstance(default(name), bool):
         words["choices"] = list_options(name, language)
     return gr.update(**words)
-
-
-MAX_CHOICES = 5  # maximum of choices named
-POINTS = 140  # approximate number of steps drawn, always with the turning point
 
 
 def describe_cost(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = "") -> tuple[str, str | None]:

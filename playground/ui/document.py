@@ -93,7 +93,7 @@ def skip_links(language: str, query: str = "") -> str:
     address's `query`: the page has a base, so that a bare fragment would lead elsewhere."""
     here = escape(f"?{query}") if query else ""
     links = "".join(f'<a href="{here}#{id}">{escape(say(language, key))}</a>' for id, key in SKIP_LINKS.items())
-    return f'<nav id="pg-skip">{links}</nav>'
+    return f'<nav id="pg-skip" style="position: absolute">{links}</nav>'  # before its style sheet is there, too
 
 
 def head() -> str:
@@ -136,7 +136,7 @@ def route() -> GuardedRoute:
 
 
 # Widths (px) of the picture, whose labels are as long as there is room for; the style sheet selects one.
-WIDTHS = {"wide": 1040, "middle": 440, "narrow": 320}
+WIDTHS = {"wide": 1040, "narrow": 360}
 MODEL_TEXT = 'translate="no" lang="und" dir="auto"'  # as modelText of static/dom.js
 MAX_BYTES = 2_000_000
 NEUTRAL_FIELDS = {"run", "lang"}  # fields that don't change the view; nor do Gradio's: __theme, __sign
@@ -176,9 +176,9 @@ class FirstScreen:
         wide_block = blocks["wide", ""]
         stills = (still(blocks[name, ""]["figure"], blocks[name, "1"]["figure"], wide_block["title"]) for name in WIDTHS)
         pictures = "".join(f'<div class="{name}" {MODEL_TEXT}>{picture}</div>' for name, picture in zip(WIDTHS, stills, strict=True))
-        figure = f'<div class="figure"><h3>{escape(wide_block["title"])}</h3><p>{escape(wide_block["caption"])}</p>{pictures}</div>'
-        tour = f'<div class="new">{escape(view.say("tour.open"))}</div>'
-        body = f'<div class="body">{_draw_knobs(language)}<div class="panel">{tour}{figure}</div></div>'
+        words = f'<h3>{escape(wide_block["title"])}</h3><p>{escape(wide_block["caption"])}</p>'
+        figure = f'<div class="panel"><div class="figure">{words}<div class="pictures">{pictures}</div></div></div>'
+        body = f'<div class="body">{_draw_knobs(language)}{figure}</div>'
         screen = f"<style>{_read_static('first.css')}</style>{_draw_frame(view)}{body}"
         return f'<div id="pg-first" lang="{view.say("language.html")}">{screen}</div><script>{_read_static("first.js")}</script>'
 
@@ -193,10 +193,10 @@ def _read_static(name: str) -> str:
     return (STATIC / name).read_text(encoding="utf-8")
 
 
-def _find_picture(panel: dict) -> dict:
-    """Returns the large picture of the panel's first row of pictures."""
-    top = next(block for block in panel["blocks"] if block["id"] == "top")
-    return top["blocks"][0]["blocks"][0]
+def _find_picture(parent: dict) -> dict | None:
+    """Returns the large picture in a panel or a row; None where there is none."""
+    inside = (block if block["id"] == "learn-cross" else _find_picture(block) for block in parent.get("blocks", ()))
+    return next((block for block in inside if block), None)
 
 
 def _draw_frame(view: View) -> str:

@@ -16,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, default, is_possible, preset
 from playground.features.shared import uploading
+from playground.features.shared.naming import disclosed
 from playground.runs.forecast import fitting_steps
 from playground.runs.registry import Runs
 from playground.ui.assets import MAIN, asset_path
@@ -242,8 +243,10 @@ def link_query(fields: Any, request: gr.Request) -> dict[str, str]:
 
 
 def link_values(runs: Runs, query: Mapping[str, str], names: list[str]) -> list:
-    """Returns a link's value of every knob; boot.py explains ignored ones."""
-    flat = read_link(runs, query)[0].flat()
+    """Returns a link's value of every knob, of one that names neither run nor knobs that of the run it opens with; boot.py explains ignored
+    ones."""
+    first = runs.shipped()[:1] if not {"run", *names} & {*query} else []
+    flat = (disclosed(first[0]) if first else read_link(runs, query)[0]).flat()
     return [flat[name] for name in names]
 
 

@@ -23,6 +23,9 @@ from playground.logs import event
 from playground.runs.limits import Limits
 
 log = logging.getLogger(__name__)
+MIN_BYTES_PER_S = 8_192  # minimum bytes a second of a long request, such as an upload over a poor connection
+KEEP_ALIVE_S = 15  # seconds that a connection stays open for the next request
+CLOSING_CONNECTIONS = 100  # connections counted a moment longer, while evicted ones close
 EXAMPLE_ADDRESS = ("192.0.2.1", 9)  # reserved for documentation: nothing is sent there, the system only says from which address it would be
 PORT, PORT_ATTEMPTS, LAST_PORT = 7860, 100, 65535  # the first port tried, the number of ports tried, the last valid port
 CONTAINER = Path("/.dockerenv")  # inside a container the network is not the class's
@@ -135,11 +138,6 @@ def normalise_address(host: str) -> str:
     if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
         return str(ip_network((address, 64), strict=False))
     return str(getattr(address, "ipv4_mapped", None) or address)
-
-
-MIN_BYTES_PER_S = 8_192  # minimum bytes a second of a long request, such as an upload over a poor connection
-KEEP_ALIVE_S = 15  # seconds that a connection stays open for the next request
-CLOSING_CONNECTIONS = 100  # connections counted a moment longer, while evicted ones close
 
 
 def limited_protocol(protocol: type[asyncio.Protocol], limits: Limits) -> type[asyncio.Protocol]:

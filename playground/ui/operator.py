@@ -43,6 +43,8 @@ PATH = f"{PREFIX}/operator"
 METRICS = ("/metrics", f"{PREFIX}/metrics")  # a Space forwards only addresses that begin as Gradio's do
 PRIVATE = {"Cache-Control": "no-store"}
 MAX_WRONG, WRONG_SECONDS = 10, 600.0  # wrong tokens per address
+SILENT_S = 60.0  # seconds without an answer after which the disk counts as silent
+OK, BUSY, FAILING = "ok", "busy", "failing"
 MIN_TOKEN = 16  # characters of a token that can't be guessed
 Counts = Mapping[str, Callable[[], int]]  # further numbers by name
 
@@ -194,10 +196,6 @@ def health_routes(runs: Runs, counts: Mapping[str, Callable[[], int]]) -> list[G
     return [GuardedRoute(path, respond, PUBLIC, cost=0) for path in HEALTH]
 
 
-SILENT_S = 60.0  # seconds without an answer after which the disk counts as silent
-OK, BUSY, FAILING = "ok", "busy", "failing"
-
-
 def health(runs: Runs) -> dict[str, Any]:
     """Returns {"status", "reasons", "memory", "disk", "runs", "cluster", "workers", "processes": those besides this one}, sizes in bytes.
 
@@ -205,20 +203,20 @@ def health(runs: Runs) -> dict[str, Any]:
     go on. An unreachable cluster is neither: this machine trains instead.
     """
     counted, disk, memory = runs.count(), runs.store.disk, runs.memory
-    failing = _true_names(
-        no_workers=not counted["alive"], no_watchdog=not counted["watchdog"], no_housekeeper=not counted["housekeeper"],
-        disk_silent=disk.silent_seconds > SILENT_S,
-    )  # fmt: skip
-    busy = _true_names(
-        memory_full=counted["waiting"], places_taken=counted["unfinished"] >= runs.limits.runs_unfinished, kept_full=counted["full"],
-        disk_refuses=disk.refuses,
-    )  # fmt: skip
+    failing = {
+        "no_workers": not counted["alive"], "no_watchdog": not counted["watchdog"], "no_housekeeper": not counted["housekeeper"],
+        "disk_silent": disk.silent_seconds > SILENT_S,
+    }  # fmt: skip
+    busy = {
+        "memory_full": counted["waiting"], "places_taken": counted["unfinished"] >= runs.limits.runs_unfinished,
+        "kept_full": counted["full"], "disk_refuses": disk.refuses,
+    }  # fmt: skip
     away = runs.cluster["state"] == UNREACHABLE
     error, shares = disk.last_error, memory.by_share()
     used = memory.used
     return {
-        "status": FAILING if failing else BUSY if busy else OK,
-        "reasons": failing + busy + (["cluster_unreachable"] if away else []),
+        "status": FAILING if any(failing.values()) else BUSY if any(busy.values()) else OK,
+        "reasons": [name for name, holds in (failing | busy | {"cluster_unreachable": away}).items() if holds],
         "memory": {"limit": memory.limit, "used": used, "free": max(0, memory.limit - used), "held": memory.held, "shares": shares},
         "disk": {
             "free": disk.free,
@@ -230,8 +228,3 @@ def health(runs: Runs) -> dict[str, Any]:
         "workers": {name: counted[name] for name in ("alive", "replaced", "lost")},
         "processes": {"ready": counted["processes"], "held": memory.held_elsewhere},
     }
-
-
-def _true_names(**conditions: object) -> list[str]:
-    """Returns the names of the conditions that hold."""
-    return [name for name, holds in conditions.items() if holds]

@@ -86,7 +86,7 @@ def _add_place(parts: Parts, place: str, names: tuple[str, ...]) -> None:
             with _add_tab(parts, f"tab_{name}", f"pg-tab-{name}"):
                 if name == "data":
                     _add_upload(parts)
-                gr.HTML(f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>', apply_default_css=False)
+                gr.HTML(f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>', apply_default_css=False, padding=False)
 
 
 def _add_knobs(parts: Parts) -> None:
@@ -96,7 +96,6 @@ def _add_knobs(parts: Parts) -> None:
         parts.train = parts.title(gr.Button(words("train"), variant="primary", elem_id="pg-train"), "train", "value")
         gr.HTML('<div id="pg-run-buttons"></div><div id="pg-deal"></div>', apply_default_css=False)
         parts.outlook = gr.Markdown(elem_id="pg-outlook")
-    parts.title(gr.HTML(words("next_run"), elem_id="pg-next-run", apply_default_css=False, padding=False), "next_run", "value")
     with gr.Column(elem_id="pg-first-knobs"):
         parts.preset = make_preset_list()
         for first, _ in GROUPS.values():

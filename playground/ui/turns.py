@@ -20,6 +20,12 @@ from playground.config import Refusal
 from playground.ui.network import address_of
 from playground.ui.rights import RETRY_AFTER_S
 
+REFRESH_MS = 400  # between two pictures of a training run, for a lone visitor
+CPU_BUDGET = 0.15  # share of a core for all pictures
+COST_WEIGHT = 0.1  # weight of the newest picture in the running average
+MAX_REFRESH_MS = 60 * REFRESH_MS  # the interval of a full room
+ACTIVE_S = 30.0  # seconds that a visitor counts after a request for a picture: longer than the longest interval
+MIN_POLL_S, MAX_POLL_S, POLLS_PER_S = 0.1, 0.5, 50  # seconds between two checks of a run's version, and checks a second of all streams
 MAX_WAITING = 200  # calls that wait for a turn or for a listener
 UNREAD_S = 300.0  # seconds until a result without a listener is dropped
 
@@ -162,14 +168,6 @@ def _choose_victim(calls: list[Call]) -> Call:
     """Returns the oldest call of the address with most of them: the caller of a recent one may be about to listen."""
     count = Counter(call.address for call in calls)
     return max(calls, key=lambda call: (count[call.address], -call.since))
-
-
-REFRESH_MS = 400  # between two pictures of a training run, for a lone visitor
-CPU_BUDGET = 0.15  # share of a core for all pictures
-COST_WEIGHT = 0.1  # weight of the newest picture in the running average
-MAX_REFRESH_MS = 60 * REFRESH_MS  # the interval of a full room
-ACTIVE_S = 30.0  # seconds that a visitor counts after a request for a picture: longer than the longest interval
-MIN_POLL_S, MAX_POLL_S, POLLS_PER_S = 0.1, 0.5, 50  # seconds between two checks of a run's version, and checks a second of all streams
 
 
 class Pace:

@@ -86,7 +86,7 @@ def test_point_click_and_choose_a_head(visit):
     expect(panel.locator(".pg-cell")).to_contain_text(words("page.cell_masked"))
     drawn(panel)
     picture = panel.locator("[data-block='figure attention']")
-    picture.get_by_text("as a table").click()
+    picture.get_by_text("table", exact=True).click()
     expect(picture.locator("details table tr").nth(1).locator("td")).to_have_text([re.compile(r"^\d\.\d{3}$"), *["masked"] * 5])
     expect(tab(page, "translate").locator("[data-block='figure likely'] h3")).to_contain_text("Step 2")
 

@@ -86,7 +86,7 @@ def test_train_and_watch_and_wind_back(visit):
     expect(learn.locator(".pg-probes .pg-wrong")).to_have_count(1)
     expect(page.locator("#pg-replay-step")).to_have_text("step 0 of 300")
     drawn(learn)
-    early, line = drawn_from(page, "learn-cross")["z"], page.locator("#pg-figure-loss")
+    line = page.locator("#pg-figure-loss")
     eventually(page, lambda: line.evaluate("plot => plot.layout.shapes[0]"), lambda mark: mark["visible"] is True and mark["x0"] == 0)
     expect(tab(page, "attention")).to_have_attribute("data-step", "0")
     press_tab(page, "training")
@@ -96,8 +96,6 @@ def test_train_and_watch_and_wind_back(visit):
     eventually(page, labels, lambda now: now == [words("page.replay_pause"), words("page.replay_play")])  # it ends by itself
     has_address(page, step=None)
     expect(learn).to_have_attribute("data-step", "300")
-    drawn(learn)
-    assert drawn_from(page, "learn-cross")["z"] != early
     page.locator("#pg-replay-back").click()
     last = eventually(page, lambda: address(page).get("step"), bool)
     page.locator("#pg-replay-back").click()
@@ -114,6 +112,43 @@ def test_train_and_watch_and_wind_back(visit):
     curves = "plot => plot.data.filter((trace) => trace.meta.y === 'loss').map((trace) => trace.x)"
     eventually(page, lambda: figure(page, "loss").evaluate(curves), lambda now: now == [[*range(1, step + 1)], [*range(step + 1, 301)]])
     expect(page.locator("#pg-run option").nth(1)).to_have_attribute("value", run)
+
+
+def test_all_heads_are_live_until_one_settles_and_stays(visit):
+    """No head is the head until one follows a pattern: it is named, grows into the large picture and stays, also in the replay."""
+    page = visit(link())
+    learn, name = page.locator("#pg-panel-training"), re.compile("^Head [0-9] of layer [0-9] (begins|has learnt) to ")
+    heads, large = learn.locator(".pg-heads"), learn.locator("#pg-figure-learn-cross")
+    caption = learn.locator("[data-block='figure learn-cross'] .pg-caption")
+    pressed = lambda: heads.locator("[aria-pressed=true]").evaluate_all("all => all.map(({ dataset }) => [dataset.layer, dataset.head])")  # noqa: E731
+    expect(large).to_be_visible()
+    train(page)
+    expect(heads).to_have_attribute("data-mode", "all")
+    expect(heads.locator("canvas")).to_have_count(1)
+    assert heads.locator(".pg-spot").evaluate_all("all => Math.min(...all.map((spot) => spot.offsetWidth))") >= 90
+    expect(large).to_have_count(0)
+    expect(heads.locator(".pg-label")).to_contain_text("none follows a pattern yet")
+    expect(heads).to_have_attribute("data-mode", "small")
+    first = pressed()
+    expect(caption).to_contain_text(name)
+    expect(large).to_be_visible()
+    expect(learn).not_to_have_class(re.compile("pg-arriving"))
+    has_status(page, "done")
+    drawn(learn)
+    assert pressed() == first, "the large picture is another head's at the end"
+    replay = replay_of(page, frames=10)
+    replay.fill("0")
+    expect(heads).to_have_attribute("data-mode", "all")
+    expect(large).to_have_count(0)
+    replay.fill(str(number(replay, "data-frames") - 1))
+    expect(heads).to_have_attribute("data-mode", "small")
+    expect(caption).to_contain_text(name)
+    assert pressed() == first
+    learn.locator("[data-block='choice view'] [data-value=lines]").click()
+    threads = learn.locator(".pg-strands")
+    expect(threads).to_be_visible()
+    threads.locator("rect[data-side=query]").first.hover()
+    expect(page.locator("#pg-result .pg-chip.query")).to_have_attribute("data-token", "tgt-0")
 
 
 def test_translate_while_it_trains_then_pause_step_resume_and_stop(visit):

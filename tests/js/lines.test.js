@@ -1,4 +1,4 @@
-// The head view: which lines are drawn and how strong, what stands out under the pointer, and what a click pins.
+// The head view: which threads are drawn and how strong, what stands out under the pointer, and what a click pins.
 
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
@@ -18,11 +18,12 @@ const block = {
 const drawn = (more = {}) => {
   const element = document.createElement("div"), { rows, columns } = { ...block, ...more };
   drawLines(element, { short: { rows, columns }, ...block, ...more });
+  document.body.append(element);
   return element;
 };
 /** The lines of weights as [thickness, strength]; the legend's have no strength of their own. */
 const strands = (element) => {
-  const lines = element.querySelectorAll("line.strand").filter(({ style }) => style.opacity);
+  const lines = element.querySelectorAll("path.strand").filter(({ style }) => style.opacity);
   return lines.map(({ attributes, style }) => [Number(attributes["stroke-width"]), Number(style.opacity)]);
 };
 const strengths = (element) => strands(element).map(([, strength]) => strength);
@@ -33,11 +34,11 @@ const happen = (element, type) => element.dispatchEvent(new Event(type, { bubble
 beforeEach(() => move({ q: "", k: "" }));
 
 test("every weight that can be seen is a line from its query to its key, as thick and as strong as it is", () => {
-  const element = drawn(), [first] = element.querySelectorAll("line.strand");
-  assert.deepEqual(strands(element), [[5, 0.9], [0.98, 0.096], [1.75, 0.25], [4.25, 0.75]]); // 0.004 is too little, the last 0 is masked
-  const label = (side) => element.querySelectorAll(`text.${side}`)[0].attributes;
-  assert.deepEqual([first.attributes.y1, first.attributes.y2], [label("query").y, label("key").y]);
-  assert.ok(Number(first.attributes.x1) < Number(first.attributes.x2));
+  const element = drawn(), second = element.querySelectorAll("path.strand")[1].attributes.d.match(/[\d.]+/g).map(Number);
+  assert.deepEqual(strands(element), [[6.8, 0.9], [1.17, 0.096], [2.25, 0.25], [5.75, 0.75]]); // 0.004 is too little, the last 0 is masked
+  const label = (side, at) => element.querySelectorAll(`text.${side}`)[at].attributes;
+  assert.deepEqual([second[0], second.at(-2)], [Number(label("query", 0).x), Number(label("key", 1).x)]);
+  assert.ok(second[1] > second.at(-1)); // the source stands above
 });
 
 test("the query under the pointer stands out with its weights, and lets go again; a key with its column, unless a row is pinned", () => {
@@ -48,10 +49,12 @@ test("the query under the pointer stands out with its weights, and lets go again
   assert.deepEqual([numbers(element), on("query"), on("key")], [["0.25", "0.75", "masked"], [false, true], [true, true, false]]);
   happen(element.querySelector("svg"), "pointerleave");
   assert.deepEqual([strands(element), numbers(element)], [strands(drawn()), ["", "", ""]]);
-  for (const drawing of [element, pinned]) happen(hits(drawing, "key")[1], "pointerover");
+  happen(hits(element, "key")[1], "pointerover");
   assert.deepEqual(strengths(element), [0.03, 0.3 + 0.7 * 0.096, 0.03, 0.3 + 0.7 * 0.75]);
   assert.deepEqual(strengths(pinned), [0.3 + 0.7 * 0.9, 0.3 + 0.7 * 0.096, 0.03, 0.03]);
-  assert.equal(pinned.querySelectorAll("line.pinned").length, 1);
+  assert.equal(pinned.querySelectorAll("path.pinned").length, 1);
+  happen(hits(pinned, "key")[1], "pointerover"); // one cursor: the cell is lit in both
+  assert.deepEqual(strengths(element), strengths(pinned));
 });
 
 test("a click pins a query's row, or a key's cell in the pinned row, else in the row that attends to it most; another lets go", () => {

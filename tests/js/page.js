@@ -141,9 +141,11 @@ class Element extends Listening {
     return other === this || this.children.some((child) => child.contains(other));
   }
 
-  /** A canvas's pen, by which every letter is 8 pixels wide. */
+  /** A canvas's pen, by which every letter is 8 pixels wide and every pixel black. */
   getContext() {
-    return { measureText: (text) => ({ width: 8 * text.length }) };
+    const getImageData = (x, y, width, height) => ({ data: new Uint8ClampedArray(4 * width * height) });
+    const measureText = (text) => ({ width: 8 * text.length });
+    return { measureText, getImageData, fillRect() {}, createLinearGradient: () => ({ addColorStop() {} }) };
   }
 }
 
@@ -182,7 +184,7 @@ class Stream {
 /** Data in the head of the page: a few fields of the cursor, declared as playground/cursor.py declares them, and two languages. */
 export const KNOWN = {
   cursor: {
-    defaults: { run: "", step: "", text: "", tab: "training", part: "cross", layer: "", head: "", q: "", k: "", lang: "", lab: "", guess: "" },
+    defaults: { run: "", step: "", text: "", tab: "training", part: "cross", layer: "", head: "", follow: "off", q: "", k: "", lang: "", lab: "", guess: "" },
     resets: { run: ["step", "text", "layer", "head", "q", "k"], text: ["q", "k"], part: ["layer", "head", "q", "k"], lab: ["guess"] },
     carried: ["text", "layer", "head", "q", "k"], followed: ["run", "text", "tab", "layer", "head"],
     entries: ["run", "tab", "lab"], personal: ["guess"], max_text: 2000, former_names: {}, former_values: {},
@@ -225,9 +227,11 @@ export function openPage(query = "", known = KNOWN) {
     disconnect() {}
   };
   const globals = {
-    innerWidth: 1280, document, location, history, localStorage: new Store(), sessionStorage: new Store(), MutationObserver: nothing, ResizeObserver: nothing,
+    innerWidth: 1280, document, location, history, localStorage: new Store(), sessionStorage: new Store(),
+    MutationObserver: nothing, ResizeObserver: nothing,
     navigator: { languages: ["en"] }, getComputedStyle: () => ({ getPropertyValue: () => "" }),
-    EventSource: Stream, addEventListener: (...listening) => page.addEventListener(...listening),
+    EventSource: Stream, matchMedia: () => ({ matches: false }), requestAnimationFrame: () => 1,
+    addEventListener: (...listening) => page.addEventListener(...listening),
   };
   for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   return document;

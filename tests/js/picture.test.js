@@ -61,7 +61,7 @@ test("no picture stands under the caption of another, also where it waits until 
     document.dispatchEvent({ type: event });
     await tick();
     const [, words, plot] = host.children[0].children;
-    captions.push([words.textContent, plot.data[0].x[0]]);
+    captions.push([words.pgWords, plot.data[0].x[0]]);
   }
   assert.deepEqual(captions, [["one", "one"], ["one", "one"], ["two", "two"], ["three", "three"]]);
 });

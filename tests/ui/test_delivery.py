@@ -103,7 +103,7 @@ def test_it_is_the_panel_s_own_picture(site):
         for row in range(len(light))
         for column in range(len(light[0]))
     ]
-    assert cells == 3 * expected  # with the labels of three widths
+    assert cells == 2 * expected  # with the labels of two widths
     axes = block["figure"]["layout"]
     assert names(screen, "row")[: len(light)] == [unescape(text) for text in axes["yaxis"]["ticktext"]]
     assert names(screen, "column")[: len(light[0])] == [unescape(text) for text in axes["xaxis"]["ticktext"]]
@@ -115,7 +115,7 @@ def test_it_is_the_panel_s_own_picture(site):
 
 def test_who_comes_without_a_link_gets_the_first_screen_which_is_made_once(site, monkeypatch):
     shipped, before = site.runs.shipped(), first(page(site))
-    assert "训练新模型" in first(page(site, "?lang=zh"))
+    assert "训练" in first(page(site, "?lang=zh"))
     monkeypatch.setattr("playground.ui.document.still", lambda *_: pytest.fail("it was made again"))
     assert first(page(site, f"?run={shipped[0].id}")) == first(page(site)) == first(page(site, "?__theme=dark")) == before
     for link in (f"?run={shipped[1].id}", "?tab=map", "?text=wir", "?d_model=32", f"?run={shipped[0].id}&step=100", "?run=nobody"):

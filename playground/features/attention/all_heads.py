@@ -12,13 +12,14 @@ from playground.features.attention.query import KINDS, measure_curves, name_head
 from playground.features.shared import blocks
 from playground.features.shared.figures import theme
 from playground.features.shared.figures.plain import make_miniature
+from playground.features.shared.heads import format_number, name_head
 from playground.features.shared.view import View, steps, texts
 from playground.inspection import attention as facts
 from playground.inspection.attention import HALF
-from playground.inspection.heads import HeadScores, NamedHead, entropy_change_fact, first_aligned_fact
+from playground.inspection.heads import HeadScores, entropy_change_fact, first_aligned_fact
 from playground.inspection.overview import HeadAt, Overview, overview
 from playground.model.attention import scaled_dot_product_attention
-from playground.words import known, paragraph
+from playground.words import paragraph
 
 MAX_NAMED = 3  # heads named in a sentence
 
@@ -26,25 +27,6 @@ MAX_NAMED = 3  # heads named in a sentence
 def score_heads(view: View, part: str = "") -> HeadScores:
     """Scores every head of a kind, or of the shown one, at the shown step."""
     return name_heads(view.reader, view.run, view.step, view.look.step, part or view.part)
-
-
-def name_head(view: View, name_key: str, part: str = "") -> str:
-    """Translates a head's name; some names differ by kind of attention."""
-    key = f"heads.name_{name_key}"
-    part_key = f"{key}_{part or view.part}"
-    return view.say(part_key if known(view.language, part_key) else key)
-
-
-def label_heads(view: View, scored: HeadScores) -> list[list[list[str]]]:
-    """Returns the name and its supporting number for each layer and head."""
-    return [[[name_head(view, head.name), format_number(view, head)] for head in layer] for layer in scored.heads]
-
-
-def format_number(view: View, head: NamedHead) -> str:
-    """Formats the number that supports a name; for a sharp head its entropy in bits."""
-    if head.name == "sharp":
-        return view.say("heads.sharp_bits", bits=f"{head.number:.2f}")
-    return "" if head.number is None else f"{head.number:.2f}"
 
 
 def build_table(view: View, scored: HeadScores) -> list[dict]:
@@ -55,11 +37,11 @@ def build_table(view: View, scored: HeadScores) -> list[dict]:
     rows = [
         [
             view.say("heads.one", layer=layer + 1, head=at + 1),
-            f"{name_head(view, head.name)} {format_number(view, head)}".strip(),
+            f"{name_head(view, head.name, view.part)} {format_number(view, head)}".strip(),
             *[format_share(head.aligned)] * aligned,
             f"{head.entropy:.2f}",
             *[format_share(head.padding)] * padded,
-            f"{name_head(view, head.second.name)} {format_share(head.second.mass)}" if head.second else "–",
+            f"{name_head(view, head.second.name, view.part)} {format_share(head.second.mass)}" if head.second else "–",
         ]
         for layer, heads in enumerate(scored.heads)
         for at, head in enumerate(heads)
@@ -69,7 +51,7 @@ def build_table(view: View, scored: HeadScores) -> list[dict]:
         sentences.append(view.say("heads.rule_sharp"))
     common_name, count = scored.commonest()
     if common_name != "unclear" and 2 * count > len(flat) > 2:
-        sentences.append(view.say("heads.shared", count=count, heads=len(flat), name=name_head(view, common_name)))
+        sentences.append(view.say("heads.shared", count=count, heads=len(flat), name=name_head(view, common_name, view.part)))
     return [
         blocks.table("names", [view.say(f"heads.{column}") for column in columns], rows, view.say("heads.table"), rowheads=True),
         blocks.text("rule", paragraph(sentences), css="pg-caption"),

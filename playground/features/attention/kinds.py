@@ -36,37 +36,3 @@ def modelview(
 ):
     """All heads of a model at once, layers down and heads across, on one scale. `hint` gives way to the sentence of the head that is
     pointed at. `saved` as of a figure."""
-
-
-class LineColours(TypedDict):
-    hue: str
-    guide: str
-
-
-class LineNames(TypedDict):
-    rows: list[str]
-    columns: list[str]
-
-
-@kind
-def lines(
-    id: str,
-    title: str,
-    caption: str,
-    part: Hue,
-    rows: list[str],
-    columns: list[str],
-    weights: list[list[float]],
-    mask: list[list[int]],
-    alignment: list[int | None] | None,
-    row: int | None,
-    column: int | None,
-    width: int,
-    colours: LineColours,
-    words: dict[str, str],
-    short: LineNames,
-    saved: Saved,
-    hint: str = "",
-):
-    """One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: labels for little room.
-    `alignment`: the right column of each row; `row` and `column` are pinned. `saved` and `hint` as of a figure."""

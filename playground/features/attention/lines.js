@@ -1,14 +1,16 @@
-// The head view: queries stand at the left, keys at the right, and every weight is a line between the two.
+// The head view: keys stand in a row above, queries in one below, and every weight is a thread between the two, as wide as it is large.
 // @ts-check
 
 import { h, say, svg } from "../../ui/static/dom.js";
 import { caption } from "../../ui/static/glossary.js";
-import { cursor, move } from "../../ui/static/store.js";
+import { cursor, move, page, subscribe } from "../../ui/static/store.js";
 import { asTable, point } from "../../ui/static/picture.js";
 import { ownDrawing, relabelSave, saveButtons } from "../../ui/static/downloads.js";
 import { register } from "../../ui/static/kinds.js";
 
-const TALL = 560, WIDE = 640; // px
+const TALL = 360, LOW = 150, WIDEST = 84, EDGE = 8, NUMBER = 18, LEGEND = 40; // px: between the rows at most and at least, of a token, around them
+const THICK = 7; // px of a weight of 1
+const WIDE_NUMBER = 30, WIDE_WORD = 56; // px of a token over which there is room for a number of two digits, and for a word
 const LEAST = 0.005; // a weight below this has no line
 /** @typedef {import("../../ui/static/blocks").LinesBlock} LinesBlock */
 
@@ -35,41 +37,49 @@ export function drawLines(element, block) {
 }
 
 /**
- * Where everything stands: queries in a column at the left, keys in one at the right, `unit` pixels from one to the next.
+ * Where everything stands: keys in a row above, queries in one below, `unit` pixels from one to the next.
  * @param {LinesBlock} block
  */
 function layout(block) {
-  const { rows, columns } = block.short;
-  const most = Math.max(rows.length, columns.length), unit = Math.max(9, Math.min(26, TALL / most)), size = unit < 13 ? 10 : 13;
-  const width = Math.min(block.width, WIDE), { query, key } = block.words;
-  const stacked = extent([query], 13) + extent([key], 13) + 16 > width; // the names of both sides, one below the other
-  const top = stacked ? 51 : 34, every = Math.ceil((size + 1) / unit); // not every label has room
-  const left = Math.max(extent(rows, size), 40) + 10, right = width - Math.max(extent(columns, size), 40) - 62;
-  return { rows, columns, unit, size, width, top, stacked, every, left, right, y: (at) => top + unit * (at + 0.5), bottom: top + unit * most + 12 };
+  const { rows, columns } = block.short, most = Math.max(rows.length, columns.length);
+  const unit = Math.min(WIDEST, (block.width - 2 * EDGE) / most), size = unit < 13 ? 10 : 13;
+  const upright = (texts) => extent(texts, size) + 6 <= unit, room = (texts) => (upright(texts) ? 20 : extent(texts, size) + 10);
+  const every = (texts) => (upright(texts) ? 1 : Math.ceil((size + 1) / unit)); // not every label has room
+  const top = 22 + room(columns) + NUMBER, below = room(rows) + 26, free = block.tall - top - below - LEGEND;
+  const foot = top + Math.max(LOW, block.tall ? free : Math.min(TALL, 0.45 * block.width)), bottom = foot + below;
+  return {
+    unit, size, top, foot, bottom, width: block.width, x: (at) => EDGE + unit * (at + 0.5),
+    key: { texts: columns, y: top - NUMBER, up: true, upright: upright(columns), every: every(columns) },
+    query: { texts: rows, y: foot, up: false, upright: upright(rows), every: every(rows) },
+  };
 }
 
-/** Parts between the two columns and in them; each line with the query and the key that it joins. */
-function parts({ weights, mask, alignment }, { rows, columns, unit, size, width, top, every, left, right, y }) {
-  const line = (name, q, k, more = {}) => svg("line", { class: name, x1: left, y1: y(q), x2: right, y2: y(k), ...more });
-  const strand = (q, k, weight) => ({ q, k, weight, line: line("strand", q, k, { "stroke-width": (0.5 + 5 * weight).toFixed(2) }) });
+/** Parts between the two rows and in them; each thread with the query and the key that it joins. */
+function parts({ weights, mask, alignment }, { unit, size, top, foot, bottom, x, key, query }) {
+  const middle = (top + foot) / 2, path = (q, k) => `M${x(q)},${foot}C${x(q)},${middle} ${x(k)},${middle} ${x(k)},${top}`;
+  const thread = (name, q, k, more = {}) => svg("path", { class: name, d: path(q, k), ...more });
+  const strand = (q, k, weight) => ({ q, k, weight, line: thread("strand", q, k, { "stroke-width": (0.5 + THICK * weight).toFixed(2) }) });
   const strands = weights.flatMap((row, q) => row.flatMap((weight, k) => (mask[q][k] && weight >= LEAST ? [strand(q, k, weight)] : [])));
   const guides = (alignment ?? []).flatMap((k, q) => {
-    if (k === null || q >= rows.length || k >= columns.length) return [];
-    return [{ q, k, line: svg("g", {}, line("halo", q, k), line("guide", q, k)) }];
+    if (k === null || q >= query.texts.length || k >= key.texts.length) return [];
+    return [{ q, k, line: svg("g", {}, thread("halo", q, k), thread("guide", q, k)) }];
   });
-  const label = (side, x) => (text, at) =>
-    svg("text", { class: side, x, y: y(at), "font-size": size, dy: "0.35em", "data-at": at }, at % every ? "" : text);
-  const number = (_, at) => svg("text", { class: "number", x: width - 4, y: y(at), "font-size": 12, dy: "0.35em", "text-anchor": "end" });
-  const hit = (side, x, wide) => (_, at) =>
-    svg("rect", { class: "hit", x, y: top + unit * at, width: Math.max(wide, 0), height: unit, "data-side": side, "data-at": at });
+  const label = (name, { texts, y, up, upright, every }) => texts.map((text, at) => {
+    const place = { x: x(at), y: up ? y - 6 : y + (upright ? 16 : 6), "font-size": size, "data-at": at };
+    const turned = { transform: `rotate(-90 ${place.x} ${place.y})`, dy: "0.35em", "text-anchor": up ? "start" : "end" };
+    return svg("text", { class: name, ...place, ...(upright ? { "text-anchor": "middle" } : turned) }, at % every ? "" : text);
+  });
+  const number = (_, at) => svg("text", { class: "number", x: x(at), y: top - 4, "font-size": 12, "text-anchor": "middle" });
+  const hit = (side, y, height) => (_, at) =>
+    svg("rect", { class: "hit", x: x(at) - unit / 2, y, width: unit, height, "data-side": side, "data-at": at });
   return {
-    strands, guides, query: rows.map(label("query", left - 6)), key: columns.map(label("key", right + 6)), numbers: columns.map(number),
-    hits: [...rows.map(hit("query", 0, left + 14)), ...columns.map(hit("key", right - 14, width - right + 14))],
+    strands, guides, query: label("query", query), key: label("key", key), numbers: key.texts.map(number),
+    hits: [...query.texts.map(hit("query", foot - 14, bottom - foot - 8)), ...key.texts.map(hit("key", 16, top))],
   };
 }
 
 /** Lets one row (or column) stand out, its weights in numbers; without one, every line is as strong as its weight. */
-function stand({ weights, mask, column: pinned }, { strands, guides, query, key, numbers }, every, row, column = null) {
+function stand({ weights, mask, column: pinned }, { strands, guides, query, key, numbers }, unit, row, column = null) {
   const isChosen = row !== null || column !== null;
   const isOfIt = (q, k) => (row !== null ? q === row : k === column);
   for (const { q, k, weight, line } of strands) {
@@ -82,41 +92,46 @@ function stand({ weights, mask, column: pinned }, { strands, guides, query, key,
     text.classList.toggle("on", k === column || (row !== null && weights[row][k] >= 0.1));
     text.classList.toggle("pinned", k === pinned);
   });
-  const hidden = (k) => (k % every ? "" : say("masked"));
-  numbers.forEach((text, k) => (text.textContent = row === null ? "" : mask[row][k] ? weights[row][k].toFixed(2) : hidden(k)));
+  const written = (weight) => (unit >= WIDE_NUMBER ? weight.toFixed(2) : weight >= 0.1 ? weight.toFixed(1).slice(-2) : "");
+  const hidden = unit >= WIDE_WORD ? say("masked") : "–";
+  numbers.forEach((text, k) => (text.textContent = row === null ? "" : mask[row][k] ? written(weights[row][k]) : hidden));
 }
 
-/** How thick a weight is, what the other lines mean, and who stands at which side. */
-function legend({ words }, { width, bottom, stacked }, guided) {
+/** How wide a weight is, what the other lines mean, and the names of both rows. */
+function legend({ words }, { bottom }, guided) {
   const word = extent([words.weight], 13) + 12;
   const note = (x, y, text, more = {}) => svg("text", { class: "note", x, y, ...more }, text);
   const sample = (weight, n) => {
-    const x = word + n * 68, thick = { "stroke-width": 0.5 + 5 * weight, style: `opacity: ${weight}` };
-    return [svg("line", { class: "strand", x1: x, x2: x + 26, y1: bottom + 8, y2: bottom + 8, ...thick }), note(x + 31, bottom + 12, String(weight))];
+    const x = word + n * 68, thick = { "stroke-width": 0.5 + THICK * weight, style: `opacity: ${weight}` };
+    return [svg("path", { class: "strand", d: `M${x},${bottom + 8}h26`, ...thick }), note(x + 31, bottom + 12, String(weight))];
   };
-  const guide = svg("line", { class: "guide", x1: 0, x2: 26, y1: bottom + 28, y2: bottom + 28 });
+  const guide = svg("path", { class: "guide", d: `M0,${bottom + 28}h26` });
   return [
-    note(0, 14, words.query), note(width, stacked ? 31 : 14, words.key, { "text-anchor": "end" }), ...[0.1, 0.5, 1].flatMap(sample),
+    note(0, 14, words.key), note(0, bottom - 6, words.query), ...[0.1, 0.5, 1].flatMap(sample),
     note(0, bottom + 12, words.weight), ...(guided ? [guide, note(31, bottom + 32, words.right_place)] : []),
   ];
 }
 
+/** @type {WeakMap<Element, () => void>} */
+const shows = new WeakMap(); // drawing -> lets stand out what is pointed at anywhere, else what is pinned
+
 /** @param {LinesBlock} block */
 function picture(block) {
   const place = layout(block), drawn = parts(block, place), { strands, guides, query, key, numbers, hits } = drawn;
-  const { width, bottom } = place, guided = guides.length > 0, height = bottom + (guided ? 40 : 22);
+  const { width, bottom, unit } = place, guided = guides.length > 0, height = bottom + (guided ? LEGEND : 22);
   const colours = `--hue: ${block.colours.hue}; --guide: ${block.colours.guide}`;
   const about = { role: "img", "aria-label": `${block.title}. ${block.caption}`, style: colours };
   const drawing = svg("svg", { class: "pg-strands", translate: "no", viewBox: `0 0 ${width} ${height}`, width, height, ...about },
     ...strands.map(({ line }) => line), ...guides.map(({ line }) => line), ...query, ...key, ...numbers, ...legend(block, place, guided), ...hits);
-  const show = (row, column) => stand(block, drawn, place.every, row, column);
-  drawing.addEventListener("pointerover", (event) => over(block, tokenOf(event), show));
-  drawing.addEventListener("pointerleave", () => {
-    point(null);
-    show(block.row);
-  });
+  drawing.addEventListener("pointerover", (event) => over(block, tokenOf(event)));
+  drawing.addEventListener("pointerleave", () => point(null));
   drawing.addEventListener("click", (event) => click(block, tokenOf(event)));
-  show(block.row);
+  const show = () => {
+    const { q = null, k = null } = page.pointed?.part === block.part ? page.pointed : {}, row = q ?? block.row;
+    stand(block, drawn, unit, row < block.rows.length ? row : null, row === null ? k : null);
+  };
+  shows.set(drawing, show);
+  show();
   return drawing;
 }
 
@@ -125,12 +140,10 @@ function tokenOf({ target }) {
   return target.dataset?.side ? { side: target.dataset.side, n: Number(target.dataset.at) } : null;
 }
 
-function over(block, here, show) {
+function over(block, here) {
   if (!here) return;
   const { side, n } = here;
   point(side === "query" ? { q: n, k: null, part: block.part } : { q: block.row, k: n, part: block.part });
-  if (side === "query") show(n);
-  else if (block.row === null) show(null, n);
 }
 
 /** Pins a row, or of the pinned row (without one, of the row that attends most) a cell; what was pinned is let go of. */
@@ -144,3 +157,4 @@ function click(block, here) {
 }
 
 register("lines", drawLines);
+subscribe(["pointed"], () => document.querySelectorAll(".pg-strands").forEach((drawing) => shows.get(drawing)?.()));

@@ -3,7 +3,7 @@
 
 import { move } from "../../ui/static/store.js";
 import { button, h, svg } from "../../ui/static/dom.js";
-import { prose } from "../../ui/static/glossary.js";
+import { folded } from "../../ui/static/glossary.js";
 import { miniature } from "../../ui/static/thumbnails.js";
 import { lightened, relabelSave, saveButtons } from "../../ui/static/downloads.js";
 import { register } from "../../ui/static/kinds.js";
@@ -14,7 +14,7 @@ register("modelview", (element, block) => {
   const [title, about, grids, scale, note, save] = /** @type {HTMLElement[]} */ ([...element.children]);
   const same = (name, value) => element.dataset[name] === value || void (element.dataset[name] = value);
   title.textContent = block.title;
-  prose(about, block.caption);
+  folded(about, block.caption);
   fillScale(scale, block);
   relabelSave(save, block.title);
   if (!same("hint", block.hint) || !grids.querySelector(":hover, :focus")) note.textContent = block.hint;

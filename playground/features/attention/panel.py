@@ -12,11 +12,10 @@ from playground.features.shared.heads import (
     build_small_heads,
     choose_head,
     compute_mask,
-    describe_file,
-    describe_pinned,
     draw_large_head,
+    draw_threads,
+    label_heads,
     name_axes,
-    write_caption,
     write_title,
 )
 from playground.features.shared.view import View, tokens
@@ -37,18 +36,14 @@ def panel(view: View) -> dict:
         "step": look.step,
         "held": heads.format_head(part, layer, head),
         "blocks": [
-            build_controls(view, part, mode),
             blocks.row(
                 "main",
                 blocks.column("large", *large_blocks),
-                blocks.column(
-                    "small",
-                    *side_blocks,
-                    build_thumbnails(view, layer, head, mask, scored),
-                    *views.build_explanation(view, layer, head, *name_axes(view, part), mask),
-                ),
-                css="large-small",
+                blocks.column("small", build_thumbnails(view, layer, head, mask, scored), build_controls(view, part, mode)),
+                css="stage",
             ),
+            *side_blocks,
+            *views.build_explanation(view, layer, head, *name_axes(view, part), mask),
             blocks.chips("tokens", *list_token_lines(view, part)),
             blocks.text("what", paragraph([view.say(f"page.part_{part}_about"), view.rounding_note(look.step)]), css="pg-caption"),
             blocks.row(
@@ -97,19 +92,16 @@ def build_picture(view: View, mode: str, layer: int, head: int, mask: np.ndarray
     rows, columns = name_axes(view, view.part)
     weights = view.weights[layer, head]
     if mode == "lines":
-        caption = write_caption(view, view.part, layer, head, weights, mask)
-        file = describe_file(view, view.part, layer, head)
-        figure = views.build_lines(view, write_title(view, view.part, layer, head), caption, weights, mask, rows, columns, file)
-        return [figure, *describe_pinned(view, "attention", weights, mask, rows, columns)], []
+        return draw_threads(view, view.part, (layer, head), stage=True), []
     if mode == "product":
         return views.build_product(view, write_title(view, view.part, layer, head), layer, head), []
     if mode == "rollout":
         flow = views.draw_rollout(view, weights, mask, rows, columns)
         return [flow, blocks.text("rollout-about", view.say("heads.rollout_about"), css="pg-caption")], draw_large_head(view, "attention")
-    return draw_large_head(view, "attention", above=110), []
+    return draw_large_head(view, "attention", stage=True), []
 
 
 def build_thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: HeadScores) -> dict:
     """Builds a thumbnail of every head, with its name."""
     label = view.say("page.heads_label", sentences=scored.sentences)
-    return build_small_heads(view, "heads", label, (layer, head), view.weights, mask, all_heads.label_heads(view, scored))
+    return build_small_heads(view, "heads", label, (layer, head), view.weights, mask, label_heads(view, scored, view.part))

@@ -1,4 +1,4 @@
-"""Other displays of one head: as lines, as the products behind one score, and as attention rollout through all layers."""
+"""Other displays of one head: as the products behind one score, and as attention rollout through all layers."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from playground.features.attention import figure as products, kinds
+from playground.features.attention import figure as products
 from playground.features.shared import blocks
-from playground.features.shared.blocks.general import Saved
-from playground.features.shared.figures import attention as pictures, theme
-from playground.features.shared.figures.tokens import longest, shortened
+from playground.features.shared.figures import attention as pictures
 from playground.features.shared.heads import format_weight, write_fed_note
 from playground.features.shared.naming import variant_name
 from playground.features.shared.queries.activations import SentenceActivations, activations
@@ -24,41 +22,6 @@ from playground.words import paragraph
 
 MASKS = {"encoder": "padding", "decoder": "target", "cross": "memory"}
 SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
-
-
-def build_lines(
-    view: View, title: str, caption: str, weights: np.ndarray, mask: np.ndarray, rows: list[str], columns: list[str], saved: Saved
-) -> dict:
-    """Builds the head view: a line for each weight; pointing at or pinning a query shows only its row."""
-    pinned, palette = view.pinned(*weights.shape), theme.colors(view.dark)
-
-    def shorten_names(names: list[str]) -> list[str]:
-        return [shortened(name, longest(view.room(LARGE))) for name in names]
-
-    return kinds.lines(
-        "lines",
-        title,
-        f"{caption} {view.say('heads.lines_caption')}",
-        view.part,
-        rows=rows,
-        columns=columns,
-        short={"rows": shorten_names(rows), "columns": shorten_names(columns)},
-        weights=theme.rounded(weights),
-        mask=mask.astype(int).tolist(),
-        alignment=view.look.alignment if view.part == "cross" else None,
-        saved=saved,
-        hint=view.say("heads.lines_hint"),
-        row=view.row(len(rows)),
-        column=pinned[1] if pinned else None,
-        width=view.room(LARGE),
-        colours={"hue": theme.hue(view.part, view.dark), "guide": palette["second"]},
-        words={
-            "query": view.labels[f"rows_{view.part}"],
-            "key": view.labels[f"columns_{view.part}"],
-            "weight": view.labels["weight"],
-            "right_place": view.labels["right_place"],
-        },
-    )
 
 
 def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:

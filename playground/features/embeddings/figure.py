@@ -38,12 +38,13 @@ def plane(
     near: Sequence[int] = (),
     width: int = 720,
     tallest: int = MAX_SIDE_PX,
+    stage: int = 0,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """Draws N points (N, 2), each with its token beside it if that overlaps nothing, on two axes of equal scale, from -limit to limit. The
-    chosen point, those near it and the page's sentence are labelled first; a name of the chosen or a near point without room is further
-    off, with a line. Hover boxes name all points.
+    """Draws N points (N, 2), each with its token beside it if that overlaps nothing, on two axes of equal scale, from -limit to limit, or
+    on a `stage` of that many pixels as far as it is wide. The chosen point, those near it and the page's sentence are labelled first; a
+    name of the chosen or a near point without room is further off, with a line. Hover boxes name all points.
 
     kind      "encoder" or "decoder", for the hue
     shares    of the variance along both axes, 0 to 1, for their titles
@@ -58,7 +59,8 @@ def plane(
         raise ValueError(f"points of shape {xy.shape} do not fit {len(names)} names")
     palette, hue = theme.colors(dark), theme.hue(kind, dark)
     texts = [str(place) for place in places] if by_place and places is not None else names
-    side = min(width - 54 - 12, MAX_SIDE_PX, tallest)
+    side = stage - 54 if stage else min(width - 54 - 12, MAX_SIDE_PX, tallest)
+    room = np.array([width - 66 if stage else side, side])  # px
     ringed = [*([] if chosen is None else [chosen]), *near]
     dots = np.full(len(names), DOT)
     dots[list(near)] = NEAR
@@ -66,7 +68,8 @@ def plane(
     sizes = [theme.SIZE + (at >= len(names) - own) for at in range(len(names))]
     order = dict.fromkeys([*ringed, *range(len(names) - own, len(names)), *range(len(names))])
     boxes = [(tokens.extent(text) * size / theme.SIZE, size * LINE) for text, size in zip(texts, sizes, strict=True)]
-    labelled = Names(xy * side / (2 * ROOM * limit), (dots + RING * (dots > DOT)) / 2, side)
+    scale = room.min() / (2 * ROOM * limit)  # px of a unit
+    labelled = Names(xy * scale, (dots + RING * (dots > DOT)) / 2, room)
     sides, away = _place_names(labelled, boxes, dots / 1.6 + 1, order, ringed)  # Plotly's distance of a name from its point
     written = [tokens.label(text) for text in texts]
     ink = [hue] * len(names) if places is None else _mix_shades(places, hue, palette["paper"])
@@ -91,10 +94,12 @@ def plane(
         _draw_rings([xy[at] for at in near], NEAR + RING, 1, palette["muted"]),
         _draw_rings([] if chosen is None else [xy[chosen]], CHOSEN + RING, 2, palette["text"]),
     ]  # fmt: skip
-    span = {"range": [-ROOM * limit, ROOM * limit], "nticks": 5, "zeroline": True, "zerolinecolor": palette["grid"]}
+    span = {"nticks": 5, "zeroline": True, "zerolinecolor": palette["grid"]}
+    across, up = ([-float(px / scale / 2), float(px / scale / 2)] for px in room)
     titles = [theme.phrase(labels, name, percent=f"{100 * share:.0f}") for name, share in zip(("axis_1", "axis_2"), shares, strict=True)]
-    x_axis = theme.axis(titles[0], dark, domain=[0, round(side / (width - 66), 4)], constrain="domain", constraintoward="left", **span)
-    y_axis = theme.axis(titles[1], dark, scaleanchor="x", constrain="domain", constraintoward="top", **span)
+    x_axis = theme.axis(titles[0], dark, domain=[0, round(room[0] / (width - 66), 4)], range=across, constrain="domain", **span)
+    x_axis |= {"constraintoward": "left"}
+    y_axis = theme.axis(titles[1], dark, scaleanchor="x", range=up, constrain="domain", constraintoward="top", **span)
     layout = theme.layout(
         side + 8 + 46, {"l": 54, "r": 12, "t": 8, "b": 46}, dark, xaxis=x_axis, yaxis=y_axis, hovermode="closest",
         annotations=[
@@ -120,9 +125,7 @@ def cosines(
         "type": "heatmap", "z": theme.rounded(matrix, 3), "zmin": -1, "zmax": 1, "zmid": 0, "xgap": at.gap, "ygap": at.gap,
         "colorscale": theme.scale(theme.diverging(dark)), "hoverongaps": False,
         "hovertemplate": theme.phrase(labels, "hover_cosine", **pair, value="%{z:.2f}") + "<extra></extra>",
-        "colorbar": theme.colorbar(
-            theme.word(labels, "cosine"), dark, y=cells.below(at, 0), length=max(min(at.across, 180), 90), ticks=(-1, 0, 1)
-        ),
+        "colorbar": cells.colorbar(at, theme.word(labels, "cosine"), (-1, 0, 1), dark),
     }  # fmt: skip
     layout = cells.layout(at, names, names, kind=kind, titles=("", ""), lines=1.8, dark=dark)
     layout |= {"meta": {"rows": list(names), "columns": list(names)}, "shapes": []}  # nothing is pinned here
@@ -167,10 +170,10 @@ def _mix_shades(places: Sequence[int], hue: str, paper: str) -> list[str]:
 
 
 class Names:
-    """Points (N, 2) with radii (N,) in a square of this side, and the names placed so far."""
+    """Points (N, 2) with radii (N,) in a rectangle of this `size` (wide, high), and the names placed so far."""
 
-    def __init__(self, points: np.ndarray, radii: np.ndarray, side: float) -> None:
-        self.points, self.radii, self.side = points, radii, side
+    def __init__(self, points: np.ndarray, radii: np.ndarray, size: np.ndarray) -> None:
+        self.points, self.radii, self.size = points, radii, size
         self._middles, self._halves = np.empty((0, 2)), np.empty((0, 2))
 
     def place_beside(self, at: int, size: tuple[float, float], gap: float) -> str:
@@ -186,7 +189,7 @@ class Names:
 
     def _place_first(self, at: int, middles: np.ndarray, half: np.ndarray) -> int | None:
         """Places a name at the first of these places (K, 2) that is inside and overlaps no name and no other point; returns its index."""
-        inside = (np.abs(middles) + half <= self.side / 2).all(axis=1)
+        inside = (np.abs(middles) + half <= self.size / 2).all(axis=1)
         on_points = (np.abs(middles[:, None] - self.points) < half + self.radii[:, None]).all(axis=2)
         on_points[:, at] = False
         on_names = (np.abs(middles[:, None] - self._middles) < half + self._halves + AIR).all(axis=2)

@@ -34,22 +34,20 @@ def panel(view: View) -> dict:
         "step": points.step,
         "blocks": [
             blocks.row(
-                "choices",
-                blocks.choice("what", "what", view.say("embeddings.what"), kinds, kind),
-                blocks.choice("by", "by", view.say("embeddings.by"), label_options, view.choice("by")) if has_states else None,
-                css="controls",
-            ),
-            blocks.text("about", view.say(f"embeddings.{kind}_about"), "pg-caption"),
-            blocks.row(
                 "main",
-                blocks.figure("plane", plane, caption, view.say("embeddings.plane"), hint=view.say("embeddings.hint")),
+                blocks.column(
+                    "picture", blocks.figure("plane", plane, caption, view.say("embeddings.plane"), hint=view.say("embeddings.hint"))
+                ),
                 blocks.column(
                     "near",
+                    blocks.choice("what", "what", view.say("embeddings.what"), kinds, kind),
+                    blocks.choice("by", "by", view.say("embeddings.by"), label_options, view.choice("by")) if has_states else None,
+                    blocks.text("about", view.say(f"embeddings.{kind}_about"), "pg-caption"),
                     _build_token_choice(view, kind, points, chosen),
                     _build_nearest(view, kind, points, chosen, near),
                     _build_code(kind),
                 ),
-                css="large-small",
+                css="stage",
             ),
             blocks.text("axes", _describe_axes(view, points), "pg-about"),
             _draw_cosines(view, kind, points, chosen),
@@ -98,8 +96,7 @@ def _draw_plane(view: View, kind: str, points: Vectors, chosen: int, near: list[
         own=points.own,
         chosen=chosen,
         near=[other for other, _ in near[:RINGED]],
-        share=LARGE,
-        tallest=view.below(60),
+        **(view.stage or {"share": LARGE, "tallest": view.below(60)}),
     )
 
 

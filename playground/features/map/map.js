@@ -82,6 +82,7 @@ function place(map, grid) {
   const old = new Map([...grid.querySelectorAll(":scope > .pg-map-line")].map((line) => [line.dataset.line, line]));
   const children = [], tiles = new Map();
   let open = null;
+  grid.style.setProperty("--lines", String(Math.max(block.encoder.length, block.decoder.length)));
   for (const column of COLUMNS)
     columns[column].forEach((line, at) => {
       const row = column === "memory" ? block.encoder.length : at + 1;

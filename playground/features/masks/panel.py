@@ -23,7 +23,7 @@ from playground.runs.corpora import Corpora
 from playground.runs.run import Run
 
 SOURCE = {"memory": padding_mask, "padding": padding_mask, "causal": causal_mask, "target": target_mask}
-PARTS = {"decoder": 1, "encoder": 2, "cross": 2}  # -> figures side by side
+PARTS = ("decoder", "encoder", "cross")
 MAX_SENTENCES = 4  # sentences in the batch
 
 
@@ -37,13 +37,15 @@ def panel(view: View) -> dict:
     about = view.say(f"page.mask_{kind}_about")
     if is_packed and kind != "packed":
         about = f"{about} {view.say('page.mask_packs')}"
-    mask_blocks = _build_packed(view) if kind == "packed" else _build_padded(view, kind)
+    large, choice, *below = _build_packed(view) if kind == "packed" else _build_padded(view, kind)
+    side = blocks.column("side", chooser, blocks.text("about", about, css="pg-caption"), choice)
     footnote = blocks.text("three", view.say("page.mask_three"), css="pg-about")
-    return {"step": None, "blocks": [chooser, blocks.text("about", about, css="pg-caption"), *mask_blocks, footnote]}
+    return {"step": None, "blocks": [blocks.row("main", blocks.column("large", large), side, css="stage"), *below, footnote]}
 
 
 def _build_padded(view: View, kind: str) -> list[dict]:
-    """Builds the masks of the page's sentence and a few examples, one row each, padded to one length."""
+    """Builds the masks of the page's sentence and a few examples, padded to one length: the first, the choice of the others, these others,
+    and the code."""
     page_pair, examples = _find_page_pair(view), dict(enumerate(_choose_examples(view.examples(), 6)))
     choices_by_id = {str(at): pair for at, pair in examples.items() if pair[0] != page_pair[0]}
     chosen = [at for at in view.field("masks").split(",") if at in choices_by_id] or [*choices_by_id][:: max(len(choices_by_id) - 1, 1)][:2]
@@ -73,9 +75,9 @@ def _build_padded(view: View, kind: str) -> list[dict]:
             rows[at][:end],
             columns[at][:end],
             kind={"memory": "cross", "padding": "encoder"}.get(kind, "decoder"),
-            width=max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300)),
             causes=causes,
             legend=at == 0,
+            **(view.stage if not at and view.stage else {"width": max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300))}),
         )
         title, caption = pairs[at][0], _write_caption(view, visible, lengths[at])
         if view.presented:  # the figure stands alone
@@ -83,14 +85,15 @@ def _build_padded(view: View, kind: str) -> list[dict]:
         figures.append(blocks.figure(f"mask-{number}", picture, caption, title))
     options = [{"value": at, "label": source} for at, (source, _) in choices_by_id.items()]
     return [
-        blocks.row("grids", *figures, css="grids"),
-        blocks.code("source", SOURCE[kind]),
+        figures[0],
         blocks.many("sentences", "masks", view.say("page.mask_sentences"), options, picked),
+        blocks.row("grids", *figures[1:], css="grids"),
+        blocks.code("source", SOURCE[kind]),
     ]
 
 
 def _build_packed(view: View) -> list[dict]:
-    """Builds all three masks of one row of the first training batch."""
+    """Builds all three masks of one row of the first training batch, the decoder's first, and the code."""
     row = packed_row(view.reader, view.runs.corpora, view.run)
     packed = masks.packed(row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids)
     src, tgt = (tokenizer.piece for tokenizer in view.run.tokenizers)
@@ -98,14 +101,15 @@ def _build_packed(view: View) -> list[dict]:
     decoder = steps(inputs, targets)
     axes = {"encoder": (source, source), "decoder": (decoder, inputs), "cross": (decoder, source)}
     figures = []
-    for part, share in PARTS.items():
-        picture = view.draw(pictures.grid, packed[part].allowed, *axes[part], kind=part, causes=packed[part].causes, share=share)
+    for part in PARTS:
+        place = view.stage if not figures and view.stage else {"share": 2 if figures else 1}
+        picture = view.draw(pictures.grid, packed[part].allowed, *axes[part], kind=part, causes=packed[part].causes, **place)
         title = view.say(f"page.mask_packed_{part}")
         figures.append(blocks.figure(f"packed-{part}", picture, _write_packed_caption(view, row, packed[part]), title))
     return [
         figures[0],
-        blocks.row("packed", *figures[1:], css="halves"),
         blocks.code("source", segment_mask),
+        blocks.row("packed", *figures[1:], css="halves"),
         blocks.code("decode", Transformer.decode),
     ]
 

@@ -7,12 +7,14 @@ import numpy as np
 from playground.features.shared import blocks
 from playground.features.shared.blocks.general import Saved
 from playground.features.shared.figures import attention as pictures, theme
+from playground.features.shared.figures.tokens import longest, shortened
 from playground.features.shared.queries.reader import REFERENCE
 from playground.features.shared.queries.results import SentenceTrace
 from playground.features.shared.view import LARGE, View, steps, texts
 from playground.inspection import attention as facts, masks
 from playground.inspection.fact import short
-from playground.words import paragraph
+from playground.inspection.heads import HeadScores, NamedHead
+from playground.words import known, paragraph
 
 MAX_THUMBNAIL_CELLS = 400_000
 CLEARER_MARGIN = 0.2  # more weight on the right places that another head needs before the page mentions it
@@ -62,11 +64,31 @@ def format_head(part: str, layer: int, head: int) -> str:
 
 
 def build_small_heads(
-    view: View, id: str, label: str, selected: tuple[int, int], weights: np.ndarray, mask: np.ndarray, names: list | None = None
-) -> dict:
+    view: View, id: str, label: str, selected: tuple[int, int] | None, weights: np.ndarray, mask: np.ndarray,
+    names: list | None = None, tall: int = 0,
+) -> dict:  # fmt: skip
     """Builds a thumbnail of each head of `weights` (L, H, Q, K), without pictures when there are more than MAX_THUMBNAIL_CELLS."""
     small = np.round(weights, 2).tolist() if weights.size <= MAX_THUMBNAIL_CELLS else []
-    return blocks.heads(id, label, *selected, weights=small, mask=mask.astype(int).tolist(), colours=pick_colours(view), names=names)
+    layer, head = selected or (None, None)
+    return blocks.heads(id, label, layer, head, small, mask.astype(int).tolist(), pick_colours(view), names, tall)
+
+
+def name_head(view: View, name_key: str, part: str) -> str:
+    """Translates a head's name; some names differ by kind of attention."""
+    key = f"heads.name_{name_key}"
+    return view.say(f"{key}_{part}" if known(view.language, f"{key}_{part}") else key)
+
+
+def format_number(view: View, head: NamedHead) -> str:
+    """Formats the number that supports a name; for a sharp head its entropy in bits."""
+    if head.name == "sharp":
+        return view.say("heads.sharp_bits", bits=f"{head.number:.2f}")
+    return "" if head.number is None else f"{head.number:.2f}"
+
+
+def label_heads(view: View, scored: HeadScores, part: str) -> list[list[list[str]]]:
+    """Returns the name and its supporting number for each layer and head."""
+    return [[[name_head(view, head.name, part), format_number(view, head)] for head in layer] for layer in scored.heads]
 
 
 def pick_colours(view: View) -> dict:
@@ -96,11 +118,14 @@ def compute_mask(view: View, part: str) -> np.ndarray:
     return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
 
 
-def draw_large_head(view: View, id: str, part: str | None = None, above: int = 0) -> list[dict]:
-    """Draws one head large, with its caption and the sentence on the pinned cell. `above`: pixels taken above the picture."""
+def draw_large_head(
+    view: View, id: str, part: str | None = None, stage: bool = False, chosen: tuple[int, int] | None = None, lead: str = ""
+) -> list[dict]:
+    """Draws one head large, with its caption, which `lead` begins, and the sentence on the pinned cell; on the `stage` of its tab, or as
+    large as a column."""
     part = part or view.part
     rows, columns = name_axes(view, part)
-    layer, head = choose_head(view, part)
+    layer, head = chosen or choose_head(view, part)
     weights, mask = getattr(view.look, part)[layer, head], compute_mask(view, part)
     picture = view.draw(
         pictures.matrix,
@@ -112,11 +137,53 @@ def draw_large_head(view: View, id: str, part: str | None = None, above: int = 0
         pinned=view.pinned(*weights.shape),
         alignment=view.look.alignment if part == "cross" else None,
         share=LARGE,
-        tallest=view.below(above),
+        **(view.stage if stage else {}),
     )
-    caption = write_caption(view, part, layer, head, weights, mask)
+    caption = write_caption(view, part, layer, head, weights, mask, lead)
     figure = blocks.figure(id, picture, caption, write_title(view, part, layer, head), saved=describe_file(view, part, layer, head))
     return [figure, *describe_pinned(view, id, weights, mask, rows, columns)]
+
+
+def draw_threads(view: View, part: str, chosen: tuple[int, int], lead: str = "", stage: bool = False) -> list[dict]:
+    """Draws one head as threads from its queries to its keys, each as wide as its weight, and the sentence on the pinned cell. Pointing at
+    or pinning a query shows only its row. A decoder row is named by its next token alone: its output. On the `stage` of its tab, or as
+    large as a column."""
+    weights, mask, palette = getattr(view.look, part)[chosen], compute_mask(view, part), theme.colors(view.dark)
+    (rows, columns), pinned = name_axes(view, part), view.pinned(*getattr(view.look, part).shape[2:])
+    width, tall = (view.stage["width"], view.stage["stage"]) if stage and view.stage else (view.room(LARGE), 0)
+    outputs, most = rows if part == "encoder" else texts(view.look.targets), longest(width)
+    threads = blocks.lines(
+        "lines",
+        write_title(view, part, *chosen),
+        f"{write_caption(view, part, *chosen, weights, mask, lead)} {view.say('heads.lines_caption')}",
+        part,
+        rows=rows,
+        columns=columns,
+        short={"rows": [shortened(text, most) for text in outputs], "columns": [shortened(text, most) for text in columns]},
+        weights=theme.rounded(weights),
+        mask=mask.astype(int).tolist(),
+        alignment=view.look.alignment if part == "cross" else None,
+        saved=describe_file(view, part, *chosen),
+        hint=view.say("heads.lines_hint"),
+        row=view.row(len(rows)),
+        column=pinned[1] if pinned else None,
+        width=width,
+        tall=tall,
+        colours={"hue": theme.hue(part, view.dark), "guide": palette["second"]},
+        words={
+            "query": view.labels["rows_encoder"] if part == "encoder" else view.say("heads.lines_outputs"),
+            "key": view.labels[f"columns_{part}"],
+            "weight": view.labels["weight"],
+            "right_place": view.labels["right_place"],
+        },
+    )
+    return [threads, *describe_pinned(view, "lines", weights, mask, rows, columns)]
+
+
+def build_view_choice(view: View, first: str = "matrix") -> dict:
+    """Builds the choice between two views of one head: the matrix, or what the page calls `first`, and the threads."""
+    options = [{"value": value, "label": view.say(f"heads.view_{name}")} for value, name in (("matrix", first), ("lines", "lines"))]
+    return blocks.choice("view", "view", view.say("heads.view"), options, "lines" if view.choice("view") == "lines" else "matrix")
 
 
 def describe_file(view: View, part: str, layer: int, head: int) -> Saved:
@@ -145,9 +212,9 @@ def describe_pinned(view: View, id: str, weights: np.ndarray, mask: np.ndarray, 
     return [blocks.text(f"{id}-cell", sentence, css="pg-cell")]
 
 
-def write_caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, mask: np.ndarray) -> str:
-    """Writes the caption, computed from the weights: the step, where the weight lies, its mass on the right places, the effect of the mask;
-    a head that keeps to the right places far better; the decoder's input unless it is the reference."""
+def write_caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, mask: np.ndarray, lead: str = "") -> str:
+    """Writes the caption, computed from the weights: `lead`, where the weight lies, its mass on the right places, the effect of the mask; a
+    head that keeps to the right places far better; the decoder's input unless it is the reference; the step."""
     alignment = view.look.alignment if part == "cross" else None
     names, columns = name_axes(view, part)
     rows = names if part == "encoder" else texts(view.look.targets)
@@ -161,8 +228,7 @@ def write_caption(view: View, part: str, layer: int, head: int, weights: np.ndar
     if view.step is None and (other := find_clearer_head(view.look, part, layer, head)):
         sentences.append(view.say("page.clearer_head", layer=other[0] + 1, head=other[1] + 1))
     sentences.append(write_fed_note(view, part))
-    sentences.append(view.step_note(view.look.step))
-    return paragraph([view.say("page.caption_step", step=view.look.step), *sentences])
+    return paragraph([lead, *sentences, view.say("page.caption_step", step=view.look.step), view.step_note(view.look.step)])
 
 
 def format_weight(value: float) -> str:

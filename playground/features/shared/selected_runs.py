@@ -15,6 +15,7 @@ from playground.features.shared.queries.learning_curves import learning_curve
 from playground.features.shared.view import View
 from playground.runs.run import Run
 from playground.words import listed
+from playground.words.amounts import percentage
 
 POLL_MS = 1500  # milliseconds between polls for the training runs' progress
 MAX_TICKED = len(pictures.DASHES)
@@ -126,10 +127,21 @@ def line_keys(view: View, runs: list[Run]) -> list[blocks.LineKey]:
     return [blocks.LineKey(**pictures.line_key(at, view.dark)) for at in line_numbers(view, runs).values()]
 
 
-def with_pinned(view: View, figures: dict[str, dict]) -> dict[str, dict]:
-    """Returns the figures "loss" and "accuracy" of a training run with the pinned run's curves in grey behind them."""
-    run = pinned(view)
-    if run is None or run is view.run:
+def find_before(view: View) -> Run | None:
+    """Returns the run whose curves stand in grey behind those of the run on screen: the pinned one; else, for a visitor's own run, the one
+    of its task that they trained last before it, or one that ships with the app."""
+    if run := pinned(view):
+        return None if run is view.run else run
+    if view.run.parent or not view.runs.owns(view.run.id, view.token):
+        return None  # a fork begins with the curve of its parent
+    earlier = (run for run in view.runs.list_owned(view.token) if run.created < view.run.created)
+    candidates = (run for run in (*earlier, *view.runs.shipped()) if run.step and naming.task_of(run) == naming.task_of(view.run))
+    return next(candidates, None)
+
+
+def draw_behind(view: View, figures: dict[str, dict], run: Run | None) -> dict[str, dict]:
+    """Returns the figures "loss" and "accuracy" of a training run with the curves of another `run` in grey behind them."""
+    if run is None:
         return figures
     curve, name = learning_curve(run), naming.name(run, view.language, view.token)
 
@@ -140,12 +152,25 @@ def with_pinned(view: View, figures: dict[str, dict]) -> dict[str, dict]:
     return figures | {"loss": behind("loss", "validation_loss"), "accuracy": behind("accuracy", "exact_match")}
 
 
-def unpin_button(view: View) -> list[dict]:
-    """Returns a button that unpins the run behind the curves, if there is one."""
-    run = pinned(view)
-    if run is None or run is view.run:
+def describe_change(view: View, before: Run | None) -> list[str]:
+    """Returns a sentence on what differs from the run `before`, and what came of it; none about a run that the visitor pinned."""
+    if before is None or view.field("pin"):
         return []
-    return [blocks.button("unpin", "move", view.say("compare.unpin", name=naming.name(run, view.language, view.token)), to={"pin": ""})]
+    changes = naming.describe_difference(disclosed(view.run), disclosed(before), view.language) or view.say("compare.same_settings")
+    if view.run.exact_match is None or before.exact_match is None:
+        return [view.say("compare.changed", changes=changes)]
+    reached = {"before": percentage(before.exact_match), "after": percentage(view.run.exact_match)}
+    return [view.say("compare.changed_to", changes=changes, **reached)]
+
+
+def build_comparison(view: View, before: Run | None) -> list[dict]:
+    """Returns the button that compares the run on screen with the one `before`, whose curve is grey; or that unpins it."""
+    if before is None:
+        return []
+    if view.field("pin"):
+        name = naming.name(before, view.language, view.token)
+        return [blocks.button("unpin", "move", view.say("compare.unpin", name=name), to={"pin": ""})]
+    return [blocks.button("compare", "move", view.say("compare.both"), to={"tab": "runs", "runs": f"{before.id},{view.run.id}"})]
 
 
 def _nearest_relation(view: View) -> list[Run]:

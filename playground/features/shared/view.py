@@ -25,11 +25,14 @@ from playground.words import ENGLISH, LANGUAGES, entries, say
 from playground.words.amounts import percentage
 
 EXAMPLES = 20
-WIDTH, MIN_WIDTH, MAX_WIDTH = 720, 280, 1600  # px: the default page width, and its bounds
+WIDTH, MIN_WIDTH, MAX_WIDTH = 720, 280, 2200  # px: the default page width, and its bounds
 NARROW = 700  # px: on narrower pages columns stack (see static/style.css)
 LARGE = 0.52  # fraction of the width: the wide column of a row "large-small"
 GAP = 20  # px beside a column
 HEIGHT, GRID_MARGIN, MIN_HEIGHT = 900, 380, 240  # px: the default window height, the space around a grid, a grid's minimum
+STAGE_BESIDE, STAGE_NARROW = 232, 860  # px beside the large picture of a row "stage"; of a page on which the row is stacked
+STAGE_AROUND, NARROW_STAGE_AROUND = 152, 350  # px of the window above and below that picture: frame and caption; on a telephone places too
+STAGE_NAMES, STAGE_RATIO = 150, 1.25  # px of its rows' names; most times as wide as high beside them
 PRESENTED = 1.5  # scale of a presenter's page (see static/present.js)
 PRESENTED_FRAME, PRESENTED_NAMES = 120, 110  # px: of the window for the frame then; of the page for column names
 
@@ -49,10 +52,25 @@ class Screen:
             self.width -= int(BESIDE * self.width)
         room = self.page[1] - PRESENTED_NAMES if self.presented else height - GRID_MARGIN
         self.tallest = max(room, MIN_HEIGHT)  # px of a grid that is fully visible
+        self.stage = self._measure_stage(height)
 
     def _pixels(self, name: str, otherwise: int) -> int:
         text = self.parameters.get(name, "")
         return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+
+    def _measure_stage(self, height: int) -> dict[str, int]:
+        """Returns the width and, as `stage`, the height of the figure that a tab is about (.pg-row.stage of static/style.css); nothing for
+        a presented one, which has a place of its own."""
+        if self.presented:
+            return {}
+        high = max(height - (NARROW_STAGE_AROUND if self.width < NARROW else STAGE_AROUND), MIN_HEIGHT)
+        if self.width < STAGE_NARROW:
+            return {"width": self.width, "stage": high}
+        return {"width": int(min(self.width - STAGE_BESIDE, STAGE_NAMES + STAGE_RATIO * high)), "stage": high}
+
+    def stage_below(self, pixels: int) -> dict[str, int]:
+        """Returns `stage` with so many pixels more above it."""
+        return self.stage and self.stage | {"stage": max(self.stage["stage"] - pixels, MIN_HEIGHT)}
 
     def say(self, key: str, **values: object) -> str:
         return say(self.language, key, **values)

@@ -16,6 +16,7 @@ from playground.inspection.backward import explain_loss, explain_mean
 from playground.words import paragraph, printed
 
 ROWS_SHOWN = 8  # rows of a batch at a time
+ABOVE = 76  # px above the large picture: the moments of a step, and what happens at this one
 LEGIBLE_SHARE = 0.75  # of the tokens must fit uncut; <eos> may be cut among letters
 BATCH_LABELS = ("x", "normed", "delta", "token_loss")  # labels of a token of the batch
 SOURCE = ("src", "encoder")  # prefixes of modules that read source tokens
@@ -93,7 +94,7 @@ def build_sliders(view: View, rows: BatchRows) -> list[dict]:
 
 
 class _LossGrid:
-    """A figure with one value per target token, on half of the page if its tokens are legible there, else on all of it."""
+    """A figure with one value per target token, with a column beside it if its tokens are legible there, else as wide as the page."""
 
     def __init__(self, view: View, rows: BatchRows, values: np.ndarray, change: bool) -> None:
         self.view, self.rows = view, rows
@@ -102,7 +103,9 @@ class _LossGrid:
         chosen = view.inside("line", "place", values.shape)
         length = int(rows.real[at].any(axis=0).nonzero()[0].max()) + 1
         targets = [spell_tokens(view, rows.tgt_out[row, :length], "tgt") for row in at]
-        self.share = LARGE if length * pictures.needed_width(targets, LEGIBLE_SHARE) <= view.room(LARGE) else None
+        place = view.stage_below(ABOVE)
+        width = place.get("width", view.room(LARGE))
+        self.is_beside = length * pictures.needed_width(targets, LEGIBLE_SHARE) <= width
         self.picture = view.draw(
             pictures.losses,
             values[at, :length],
@@ -114,16 +117,15 @@ class _LossGrid:
             change=change,
             chosen=(chosen[0] - first, chosen[1]) if chosen and chosen[0] in at and chosen[1] < length else None,
             titles=(view.say("step.axis_line"), view.say("step.axis_place")),
-            share=self.share,
+            **(place if self.is_beside else place and place | {"width": view.width}),
         )
 
     def lay_out(self, id: str, caption: str, title: str, name: str, about: list[dict]) -> list[dict]:
         """Lays out the figure with its sliders beside the blocks `about`, in a column called `name`."""
-        figure, column = blocks.figure(id, self.picture, caption, title), blocks.column(name, *about)
-        sliders = build_sliders(self.view, self.rows)
-        if self.share:
-            return [blocks.row("sides", blocks.column("picture", figure, *sliders), column, css="large-small")]
-        return [figure, blocks.row("sides", blocks.column("choice", *sliders), column, css="large-small")]
+        figure, sliders = blocks.column("picture", blocks.figure(id, self.picture, caption, title)), build_sliders(self.view, self.rows)
+        if self.is_beside:
+            return [blocks.row("sides", figure, blocks.column(name, *about, *sliders), css="stage")]
+        return [figure, blocks.row("sides", blocks.column("choice", *sliders), blocks.column(name, *about), css="large-small")]
 
 
 def _build_shifted(view: View, rows: BatchRows, row: int) -> dict:

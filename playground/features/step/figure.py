@@ -30,7 +30,7 @@ def losses(
     chosen: tuple[int, int] | None = None,
     titles: tuple[str, str] = ("", ""),
     width: int = 720,
-    tallest: int = cells.MAX_GRID_PX,
+    stage: int = 0,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
@@ -41,6 +41,7 @@ def losses(
     at       the numbers of these rows in the whole batch, from 0; a click sets the cursor's "line" and "place"
     most     the value of the strongest colour
     chosen   (row, place) of the framed cell, counted in this figure
+    stage    the pixels that the figure fills, as in `cells.place`
     Traces: 0 values, 1 hatching. Raises ValueError if the shapes don't fit.
     """
     values = np.asarray(values, dtype=np.float64)
@@ -49,8 +50,9 @@ def losses(
         raise ValueError(f"losses of shape {values.shape} do not fit {len(targets)} rows of tokens")
     rows, columns = [str(row + 1) for row in at], [str(place + 1) for place in range(length)]
     hidden = np.isnan(values)
-    place = cells.place(rows, columns, width, cell=max(ROW * 2, needed_width(targets)))
-    place = replace(place, down=min(max(ROW * count, 60), cells.MAX_GRID_PX))
+    place = cells.place(rows, columns, width, cell=max(ROW * 2, needed_width(targets)), stage=stage)
+    if not stage:
+        place = replace(place, down=min(max(ROW * count, 60), cells.MAX_GRID_PX))
     room = place.across / length - BESIDE
     written = [["" if is_padding else _truncate(token, room) for token, is_padding in zip(*line, strict=True)]
                for line in zip(targets, hidden, strict=True)]  # fmt: skip
@@ -61,8 +63,7 @@ def losses(
         "zmin": 0, "zmax": most, "colorscale": theme.scale(theme.sequential(dark)),
     }  # fmt: skip
     ticks = (-most, 0, most) if change else (0, most)
-    bar = theme.colorbar(word, dark, y=cells.below(place, 0), length=max(min(place.across, 220), 120), ticks=ticks)
-    bar["ticktext"] = [theme.minus(f"{tick:.2g}") for tick in ticks]
+    bar = cells.colorbar(place, word, ticks, dark)
     data = [
         {
             "type": "heatmap", "z": theme.rounded(values, 5), **ends, "xgap": place.gap, "ygap": place.gap, "hoverongaps": False,
@@ -71,10 +72,11 @@ def losses(
         },
         cells.hatching(hidden, theme.word(labels, "padding"), dark),
     ]  # fmt: skip
-    layout = cells.layout(place, rows, columns, kind="decoder", titles=titles, lines=1.8 + hidden.any() * cells.ENTRY, dark=dark)
+    below = 0 if stage else 1.8  # lines of the colour bar
+    layout = cells.layout(place, rows, columns, kind="decoder", titles=titles, lines=below + hidden.any() * cells.ENTRY, dark=dark)
     layout["meta"] |= {"fields": ["line", "place"], "down": list(at), "sides": ["", ""]}
     layout |= {"shapes": [*cells.cursor(chosen, count, length, dark), *_divide(segments, hidden, dark)], "showlegend": bool(hidden.any())}
-    return {"data": data, "layout": layout | {"legend": cells.legend(place, 1.8, dark)}}
+    return {"data": data, "layout": layout | {"legend": cells.legend(place, below, dark)}}
 
 
 def _truncate(token: str, room: float) -> str:

@@ -26,14 +26,13 @@ def panel(view: View) -> dict:
     rows, moment = batch_rows(step.slow), view.choice("moment")
     options = [{"value": name, "label": f"{at} {view.say(f'step.moment_{name}')}"} for at, name in enumerate(choices("moment"), 1)]
     choice = blocks.choice("moment", "moment", view.say("step.moment"), options, moment)
+    about = [_write_head(view, step, rows), view.say(f"step.about_{moment}"), _describe_origin(view, step)]
     return {
         "step": step.start.step,
         "recorded": True,
         "blocks": [
-            blocks.text("head", _write_head(view, step, rows), css="pg-caption"),
-            blocks.text("which", _describe_origin(view, step), css="pg-caption"),
             blocks.row("moments", choice, _build_next(view, moment), css="controls"),
-            blocks.text("moment-about", view.say(f"step.about_{moment}"), css="pg-caption"),
+            blocks.text("moment-about", paragraph(about), css="pg-caption"),
             *MOMENTS[moment](view, step, rows),
             blocks.code("source", slow_step),
         ],

@@ -51,9 +51,7 @@ def grid(
             "colorscale": theme.scale(theme.sequential(dark)), "meta": {"kind": "decoder"},
             "customdata": hover,
             "hovertemplate": theme.phrase(labels, "hover_lens", layer="<b>%{y}</b>", rivals="%{customdata}") + "<extra></extra>",
-            "colorbar": theme.colorbar(
-                theme.word(labels, "probability"), dark, y=cells.below(at, 0), length=max(min(at.across, 180), 90), ticks=(0, 0.5, 1)
-            ),
+            "colorbar": cells.colorbar(at, theme.word(labels, "probability"), (0, 0.5, 1), dark),
         },
         cells.rings([(row, step) for step, row in enumerate(decided[: shape[1]])], palette["second"]),
         cells.swatch(theme.word(labels, "decided_here"), palette["second"], "square-open", visible=bool(len(decided))),

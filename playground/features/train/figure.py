@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from playground.features.shared.figures import theme
 
-HEIGHT, SMALL = 260, 150  # px
+HEIGHT, SMALL = 220, 150  # px
 VALIDATION = "validation_step"
 # figure: (height, share of 0..1?, [(column, its steps, colour, dash, marker)])
 _FIGURES = {
@@ -50,13 +50,13 @@ def fill(figure: dict, history: Mapping[str, Sequence[float | None]], step: floa
 
 
 def _empty(height: int, share: bool, lines: Sequence[tuple], *, steps: int | None, dark: bool, labels: Mapping[str, str] | None) -> dict:
-    top = 14 + 18 * len(lines)  # the legend has a line for each curve at any width
+    top = 14 + 18 * len(lines) + 14 * share  # the legend has a line for each curve at any width, and for "(teacher-forced)"
     y = theme.axis("", dark, nticks=5 if height == HEIGHT else 4, rangemode="tozero", exponentformat="SI", minexponent=3)
     y |= {"range": [-0.03, 1.03], "tickvals": [0, 0.5, 1], "tickformat": ".0%"} if share else {"autorange": True}
     x = theme.axis(theme.word(labels, "step"), dark, rangemode="tozero", showgrid=False, showline=True, nticks=6)
     x |= {"range": [0, steps], "autorange": False} if steps else {"autorange": True}
     layout = theme.layout(
-        height, {"l": 52, "r": 26, "t": top, "b": 44}, dark,
+        height, {"l": 40 if share else 52, "r": 12, "t": top, "b": 44}, dark,
         xaxis=x | {"fixedrange": False}, yaxis=y | {"fixedrange": False}, hovermode="x unified", showlegend=True, dragmode="zoom",
         legend=theme.legend_column(), shapes=[theme.step_cursor(None, dark)],
     )  # fmt: skip
@@ -69,7 +69,8 @@ def _draw_line(
     palette = theme.colors(dark)
     shade = palette[color]
     line = {
-        "type": "scatter", "mode": "lines+markers" if marker else "lines", "name": theme.word(labels, f"line_{column}"),
+        "type": "scatter", "mode": "lines+markers" if marker else "lines",
+        "name": theme.word(labels, f"line_{column}").replace(" (", "<br>("),
         "x": [], "y": [], "meta": {"x": steps, "y": column, "past_color": palette["line"]},
         "line": {"color": shade, "width": 2 if marker else 1.3, "dash": dash},
         "hovertemplate": "%{y:.1%}" if share else "%{y:.4~g}", "connectgaps": False, "cliponaxis": not share,

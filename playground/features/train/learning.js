@@ -3,7 +3,7 @@
 
 import { cursor, page } from "../../ui/static/store.js";
 import { childrenOf, count, duration, h, modelText, percent, same, say, timeLeft, update, updateAttributes } from "../../ui/static/dom.js";
-import { caption } from "../../ui/static/glossary.js";
+import { caption, folded } from "../../ui/static/glossary.js";
 import { isBehind, isGrowing, newest, shownStep, statusKey, toldStep } from "../../ui/static/live.js";
 import { measured } from "../../ui/static/status.js";
 import { register } from "../../ui/static/kinds.js";
@@ -21,16 +21,16 @@ register("numbers", (element, block) => {
     speed: plain(speed === undefined || speed === null ? "–" : count(Math.round(speed))),
   };
   if (!same(element, block)) {
-    const parts = (item) => [h("b", {}), h("span", {}, item.label), h("small", {})];
-    const number = (item) => h("div", { class: "pg-number", title: item.help, dataset: { number: item.id } }, parts(item));
+    const parts = (item) => [h("b", {}), h("span", {}, item.label)];
+    const number = (item) => h("div", { class: "pg-number", dataset: { number: item.id, help: item.help } }, parts(item));
     const row = (items) => h("div", { class: "pg-number-row" }, items.map(number));
     const folded = h("details", { class: "pg-table" }, h("summary", {}, block.more), row(block.folded));
     element.replaceChildren(row(block.items), block.folded.length ? folded : "");
   }
   for (const place of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll(".pg-number"))) {
-    const [number, , note] = childrenOf(place), value = values[place.dataset.number];
-    update(number, { textContent: value.text });
-    update(note, { textContent: value.note });
+    const { text, note } = values[place.dataset.number];
+    update(place.firstChild, { textContent: text });
+    update(place, { title: [note, place.dataset.help].filter(Boolean).join(". ") });
   }
 }, { always: true, on: ["live", "frame"] });
 
@@ -38,7 +38,7 @@ register("numbers", (element, block) => {
 register("outcome", (element, block) => {
   const run = page.live, grows = isGrowing() || run.status === "paused";
   element.classList.toggle("grows", grows);
-  if (!grows) return void (element.firstChild?.nodeValue === block.text || element.replaceChildren(block.text));
+  if (!grows) return block.text && folded(element, block.text); // until the server has said how it ended, the bar stays
   if (!element.querySelector("progress")) element.replaceChildren(h("progress", { "aria-label": say("bar_label") }), h("span", {}));
   const [bar, text] = childrenOf(element);
   updateAttributes(bar, { max: run.steps || 1 });

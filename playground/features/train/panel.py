@@ -6,13 +6,12 @@ from dataclasses import asdict
 
 from playground.config import EOS, Refusal
 from playground.features.shared import blocks, heads, panels
-from playground.features.shared.heads import draw_large_head
 from playground.features.shared.naming import label
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import REFERENCE
-from playground.features.shared.selected_runs import unpin_button, with_pinned
+from playground.features.shared.selected_runs import build_comparison, describe_change, draw_behind, find_before
 from playground.features.shared.view import View
-from playground.features.train import figure as curves, kinds
+from playground.features.train import figure as curves, kinds, settling
 from playground.lessons.tour import STOPS
 from playground.runs.history import Probe, get_pieces, tokens_correct
 from playground.runs.orders import FINISHED
@@ -25,7 +24,7 @@ HISTORY = ("steps", "validations")  # its tables to download
 TOO_LONG = "runs.too_long"  # refuses the sentence only, not the curves
 MAX_TRIES = 3  # to read sentence and probes from one snapshot
 PRESENTED_CAPTION, MIN_CURVE = 300, 150  # px: a presented figure's caption; least height of a legible curve
-NUMBERS, FOLDED = ("exact", "tokens", "loss"), ("seconds", "left", "speed")
+NUMBERS, FOLDED = ("exact", "loss"), ("tokens", "seconds", "left", "speed")
 MIN_EXACT = 0.5  # below, a model should be trained better before it is examined
 OVERFIT = 3  # validation / training loss above which a model has memorised its pairs
 RECENT = 10  # steps averaged for the training loss
@@ -36,7 +35,7 @@ def panel(view: View) -> dict:
     empty_figures = view.draw(curves.skeletons, steps=view.run.steps)
     if view.presented:  # leaves room for the caption
         empty_figures["accuracy"]["layout"]["height"] = min(max(view.page[1] - PRESENTED_CAPTION, MIN_CURVE), curves.HEIGHT)
-    figures = with_pinned(view, empty_figures)
+    figures = draw_behind(view, empty_figures, before := find_before(view))
     values = {"brief": min(BRIEF, view.run.experiment.data.validation_size)}
     curve = {
         name: blocks.figure(name, figures[name], view.say(f"page.caption_{name}", **values), view.say(f"page.curve_{name}"), live=True)
@@ -48,11 +47,9 @@ def panel(view: View) -> dict:
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
     numbers = kinds.numbers("numbers", numbers, view.say("page.numbers_more"), folded)
-    curve_column = blocks.column(
-        "curves", build_outcome(view), numbers, curve["accuracy"], curve["loss"], *unpin_button(view), *_link_step(view)
-    )
+    curve_column = blocks.column("curves", *_link_tour(view), build_outcome(view, before), numbers, curve["accuracy"])
     below = [
-        blocks.row("more", curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="thirds"),
+        blocks.row("more", curve["loss"], curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="grids"),
         blocks.downloads("history", view.say("page.history_download"), "history", files),
     ]
     try:
@@ -66,17 +63,17 @@ def panel(view: View) -> dict:
         if refusal.key != TOO_LONG:
             raise
         refused = blocks.column("attention", blocks.text("refused", refusal.say(view.language), css="pg-error"))
-        return {"step": None, "blocks": [blocks.row("top", refused, curve_column, css="halves"), *below]}
-    attention_blocks, held = [blocks.text("recurrent", view.say("training.recurrent"), css="pg-caption")], {}
+        return {"step": None, "blocks": [blocks.row("top", refused, curve_column, css="stage"), *below]}
+    attention_blocks, small_heads, held = [blocks.text("recurrent", view.say("training.recurrent"), css="pg-caption")], [], {}
     if view.attends:
-        attention_blocks = [*draw_large_head(view, "learn-cross", part="cross"), heads.build_follow_choice(view)]
-        held = {"held": heads.format_head("cross", *heads.choose_head(view, "cross"))}
+        attention_blocks, small_heads, held = settling.build_attention(view)
+        curve_column["blocks"] += [heads.build_view_choice(view), *small_heads]
     return {
         "step": view.look.step,
         **held,
         "blocks": [
-            *_link_tour(view),
-            blocks.row("top", blocks.column("attention", *attention_blocks), curve_column, css="halves"),
+            blocks.row("top", blocks.column("attention", *attention_blocks), curve_column, css="stage"),
+            build_ways_on(view, before),
             _build_probes(view, probes),
             *below,
         ],
@@ -90,11 +87,21 @@ def _link_tour(view: View) -> list[dict]:
     return [blocks.button("tour", "move", view.say("tour.open"), to={"tab": "map", "stop": next(iter(STOPS))})]
 
 
-def _link_step(view: View) -> list[dict]:
-    """Builds the button to one training step in slow motion, for models without a variant."""
-    if view.run.experiment.model.variant != "none":
-        return []
-    return [blocks.button("slow", "move", view.say("step.see"), to={"tab": "step"})]
+def build_ways_on(view: View, before: Run | None) -> dict:
+    """Builds the buttons below the picture: after a training the replay, the comparison with the run `before`, the export, a knob to try;
+    for models without a variant one step in slow motion."""
+    buttons = []
+    if view.run.status in FINISHED:
+        if len(view.run.replay.steps) > 1:
+            buttons.append(blocks.button("play", "play", view.say("outcome.play")))
+        buttons += build_comparison(view, before)
+        if view.run.snapshot and view.run.snapshot.step and not view.run.secret:
+            buttons.append(blocks.button("take", "take", view.say("page.take_home")))
+        if knob := _suggest_knob(view):
+            buttons.append(blocks.button("change", "knob", view.say("outcome.change", knob=label(knob, view.language)), knob=knob))
+    if view.run.experiment.model.variant == "none":
+        buttons.append(blocks.button("slow", "move", view.say("step.see"), to={"tab": "step"}))
+    return blocks.row("ways", *buttons, css="ways")
 
 
 def _load_sentence(view: View) -> tuple[Probe, ...]:
@@ -118,17 +125,11 @@ def _build_probes(view: View, newest: tuple[Probe, ...]) -> dict:
     return kinds.probes("probes", view.say("page.probes"), caption, joiner, [asdict(probe) for probe in probes])
 
 
-def build_outcome(view: View) -> dict:
-    """Builds the line above the curves: a progress bar in training; then the outcome, the replay, the export, and a knob to try."""
+def build_outcome(view: View, before: Run | None = None) -> dict:
+    """Builds the line above the curve: a progress bar in training, then what changed since the run `before`, and the outcome."""
     if view.run.status not in FINISHED:
-        return blocks.row("ended", kinds.outcome("outcome", ""), css="ended")
-    knob = _suggest_knob(view)
-    buttons = [blocks.button("change", "knob", view.say("outcome.change", knob=label(knob, view.language)), knob=knob)] if knob else []
-    if view.run.snapshot and view.run.snapshot.step and not view.run.secret:
-        buttons.insert(0, blocks.button("take", "take", view.say("page.take_home")))
-    if len(view.run.replay.steps) > 1:
-        buttons.insert(0, blocks.button("play", "play", view.say("outcome.play")))
-    return blocks.row("ended", kinds.outcome("outcome", _write_outcome(view)), *buttons, css="ended")
+        return kinds.outcome("outcome", "")
+    return kinds.outcome("outcome", paragraph([*describe_change(view, before), _write_outcome(view)]))
 
 
 def _write_outcome(view: View) -> str:

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from playground.features.shared.view import View, percent
-from playground.features.train.panel import build_outcome
+from playground.features.train.panel import build_outcome, build_ways_on
+from playground.features.train.settling import write_lead
+from playground.inspection.heads import HeadScores, NamedHead
 from playground.runs.replay import Replay
 from playground.runs.run import Run
 from playground.words import LANGUAGES, say
@@ -40,19 +42,23 @@ def test_every_frame_has_one_size_and_sentence_matrix_and_probes_are_of_the_very
     for text in (*texts, "§ § §"):  # the last is no sentence of any task: the newest output is fed
         panels = frames(site, run, text, every=8 if run == SHIPPED[0] else 1)  # the night looks at all
         now = frame_of(picture(site.panel("training", run=run, text=text)))
-        assert all(frame_of(picture(panel)) == now for panel in panels.values())
+        drawn = {step: picture(panel) for step, panel in panels.items() if "held" in panel}
+        assert all(frame_of(figure) == now for figure in drawn.values())
+        assert all(block(panel, "live-heads")["tall"] >= now[3] for step, panel in panels.items() if step not in drawn)
         for step, panel in panels.items() if text in texts else ():
             sentence, look = site.panel("sentence", run=run, text=text, step=step), site.reader.look(record, step, text, "reference")
             assert panel["step"] == look.step == site.reader.look(record, step, text).step == step
-            assert picture(panel)["caption"].startswith(say("en", "page.caption_step", step=step))
-            layer, head = map(int, panel["held"].split(".")[1:])
-            np.testing.assert_allclose(picture(panel)["figure"]["data"][0]["z"], look.cross[layer - 1, head - 1], atol=1e-4)
+            np.testing.assert_allclose(block(panel, "live-heads")["weights"], look.cross, atol=0.006)
+            if step in drawn:
+                assert say("en", "page.caption_step", step=step) in drawn[step]["caption"]
+                layer, head = map(int, panel["held"].split(".")[1:])
+                np.testing.assert_allclose(drawn[step]["figure"]["data"][0]["z"], look.cross[layer - 1, head - 1], atol=1e-4)
             for source, probe in zip(record.replay.plan.probes, block(panel, "probes")["rows"], strict=True):
                 if source[0] == text:
                     written = [token for token in probe["output"] if token != "<eos>"]
                     assert [token["text"] for token in sentence["output"]][: len(written)] == written
-        first, *_, last = (np.array(picture(panel)["figure"]["data"][0]["z"], dtype=float) for panel in panels.values())
-        assert text != texts[1] or np.nanmax(np.abs(first - last)) > 0.5
+        first, *_, last = (np.array(block(panel, "live-heads")["weights"]) for panel in panels.values())
+        assert text != texts[1] or np.abs(first - last).max() > 0.5
 
 
 def test_the_head_is_the_best_of_the_last_snapshot_unless_one_is_held_chosen_or_followed(site):
@@ -61,9 +67,10 @@ def test_the_head_is_the_best_of_the_last_snapshot_unless_one_is_held_chosen_or_
 
     last = held(follow="on")
     asked = {"run": "reverse", "text": "playground"}
-    assert {panel["held"] for panel in frames(site, **asked, every=12).values()} == {last}
-    for tab in ("training", "attention"):
-        assert held(tab, text="abba", step=5, held="cross.1.2") == "cross.1.2"
+    first, *_, newest = frames(site, **asked, every=12).values()
+    assert ("held" in first, newest["held"]) == (False, last)  # in a replay none is large before one follows a pattern
+    for tab, step in (("training", ""), ("attention", 5)):
+        assert held(tab, text="abba", step=step, held="cross.1.2") == "cross.1.2"
     assert held(held="cross.1.2", layer=2, head=4) == "cross.2.4"
     for odd in ("encoder.1.2", "cross.0.1", "cross.9.1", "cross.1.9", "cross", "cross.1.2.3", "x" * 3000):
         assert held(held=odd) == held(), odd
@@ -73,10 +80,34 @@ def test_the_head_is_the_best_of_the_last_snapshot_unless_one_is_held_chosen_or_
         assert len({held("attention", part=part, step=step) for step in followed}) == 1
 
 
-def end_of(site, run: Run, language: str = "en") -> list[dict]:
+def test_all_heads_are_watched_until_one_follows_a_pattern_which_then_stays(site):
+    steps = site.runs.get("reverse").replay.steps
+    panels = [site.panel("training", run="reverse", step=step) for step in steps]
+    settled = [panel.get("settled", False) for panel in panels]
+    assert settled == sorted(settled)
+    assert settled[0] is False and settled[-1] is True  # noqa: PT018
+    before, since = panels[settled.index(True) - 1], panels[settled.index(True)]
+    assert block(before, "live-heads")["label"] == say("en", "settling.waiting", step=before["step"], count=8)
+    assert (block(before, "live-heads")["layer"], "learn-cross" in ids(before)) == (None, False)
+    layer, head = map(int, since["held"].split(".")[1:])
+    sentence = say("en", "settling.begins", layer=layer, head=head, what=say("en", "settling.what_backward"))
+    assert picture(since)["caption"].startswith(sentence)
+    small = block(since, "live-heads")
+    assert (small["layer"], small["head"], small["names"][layer - 1][head - 1][0]) == (layer - 1, head - 1, say("en", "heads.name_aligned"))
+    assert "held" not in site.panel("training", run="reverse", step=0, held=since["held"])  # nor is it large before that in a replay
+
+
+@pytest.mark.parametrize(("name", "number", "key"), [("unclear", None, "none"), ("forward", 0.6, ""), ("last", 0.9, "none")])
+def test_when_no_head_settled_the_end_says_so(site, name, number, key):
+    scored = HeadScores(((NamedHead(name, number, None, 1.0, None, None),),), 1, 3.0)
+    view = View(site.runs, site.reader, {"run": "reverse"})
+    assert write_lead(view, scored, (0, 0)) == (key and say("en", f"settling.{key}", layer=1, head=1))
+
+
+def end_of(site, run: Run, language: str = "en") -> tuple[dict, list[dict]]:
     view = View(site.runs, site.reader, {"run": "reverse", "lang": language})
     view.run = run
-    return build_outcome(view)["blocks"]
+    return build_outcome(view), [way for way in build_ways_on(view, None)["blocks"] if way["act"] == "knob"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +125,7 @@ def test_the_end_leads_to_the_knob_that_is_next(site, status, exact, knob, loss,
     if exact is not None:
         run.history.validations.append(30, 0.5, 0.9, exact, 50, 50)
     for language in LANGUAGES:
-        text, *ways = end_of(site, run, language)
+        text, ways = end_of(site, run, language)
         led = [(way["act"], way["knob"], say(language, f"knobs.{knob}.label") in way["label"]) for way in ways]
         assert led == [("knob", knob, True)][: len(knob)]
         assert (say(language, "outcome.by_heart", times=3) in text["text"]) == (knob in ("", "train_size"))

@@ -7,7 +7,7 @@ from playground.cursor import choices
 from playground.decoding import greedy, sample, search, top_k_top_p_filter
 from playground.features.shared import blocks, panels
 from playground.features.shared.decoding import SEARCHED, build_beam_controls, draw_attention, draw_likeliest, find_first_wrong
-from playground.features.shared.heads import choose_head
+from playground.features.shared.heads import build_view_choice, choose_head, draw_threads
 from playground.features.shared.queries.results import Candidate, SentenceTrace
 from playground.features.shared.view import View, tokens
 from playground.features.translate import steps as beam_tree, steps as candidates
@@ -197,8 +197,11 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
     view.look = look
     attention_blocks = []
     if view.attends:
-        attention, attention_caption = draw_attention(view, look, at, *choose_head(view, "cross"), share=2)
-        attention_blocks = [blocks.figure("looks", attention, attention_caption, view.say("page.looks"))]
+        head = choose_head(view, "cross")
+        attention, attention_caption = draw_attention(view, look, at, *head, share=2)
+        bars = blocks.figure("looks", attention, attention_caption, view.say("page.looks"))
+        is_threads = view.choice("view") == "lines"
+        attention_blocks = [build_view_choice(view, "step"), *(draw_threads(view, "cross", head) if is_threads else [bars])]
     caption = view.say(
         "page.likely_caption",
         token=likely[0].text,

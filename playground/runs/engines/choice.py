@@ -28,6 +28,10 @@ from playground.runs.replay import Parameters
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
 
+PRELOADED = "playground.runs.engines.preloaded"
+CLUSTER = "playground.ray.cluster"  # connects to a cluster; imported only where one is named
+# A process leaks if it holds more than LEAK_FACTOR times its trainings' estimate plus LEAK_BYTES.
+LEAK_FACTOR, LEAK_BYTES = 2.0, 400_000_000
 NONE, CONNECTING, CONNECTED, UNREACHABLE = "none", "connecting", "connected", "unreachable"  # states of a cluster
 
 
@@ -131,15 +135,6 @@ class Remote:
 
 
 log = logging.getLogger(__name__)
-PRELOADED = "playground.runs.engines.preloaded"
-CLUSTER = "playground.ray.cluster"  # connects to a cluster; imported only where one is named
-# A process leaks if it holds more than LEAK_FACTOR times its trainings' estimate plus LEAK_BYTES.
-LEAK_FACTOR, LEAK_BYTES = 2.0, 400_000_000
-
-
-def connect(limits: Limits, on_grow: Callable[[int], object], runtime: Runtime) -> Cluster | None:
-    """Connects to the cluster that `limits` name, if any."""
-    return import_module(CLUSTER).connect(limits, on_grow, runtime) if limits.cluster else None
 
 
 class Engines:
@@ -161,7 +156,7 @@ class Engines:
             uses_processes = limits.engine == "processes" or (limits.engine == "auto" and limits.cores > 1)
             if uses_processes and "cpu" in limits.devices:
                 self._children = [Child(number, context, limits.step_seconds) for number in range(limits.cores)]
-        self.cluster = connect(limits, on_grow, runtime)
+        self.cluster: Cluster | None = import_module(CLUSTER).connect(limits, on_grow, runtime) if limits.cluster else None
         self._starter = runtime.spawn(self._start_children, "starter")
 
     @property

@@ -7,7 +7,6 @@
   let own = false;
   try {
     own = localStorage.getItem("playground-own-run") !== null;
-    if (JSON.parse(localStorage.getItem("playground-course") ?? "{}").done?.tour) first.querySelector(".new")?.remove();
   } catch {
     // nothing is kept: a first visit each time
   }

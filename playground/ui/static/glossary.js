@@ -2,7 +2,7 @@
 // @ts-check
 
 import { page, subscribe } from "./store.js";
-import { h } from "./dom.js";
+import { button, childrenOf, h, say } from "./dom.js";
 
 let meaning = new Map(); // form, in small letters -> its term; null for a phrase in which the word means something else
 let pattern = null; // finds every form, the longest first
@@ -43,6 +43,32 @@ export function prose(element, text) {
   }
 }
 
+const LEAD = /^.{12,}?(?:[.!?…](?= )|[。！？])/su; // the first sentence; with the next one where it is as short as "Step 40."
+const LONG = 100; // letters from which a text is folded; a Chinese character says as much as two and a half
+
+/** Writes prose of which only the first sentence stands there, and the rest, when it is asked for, after it. */
+export function folded(element, text) {
+  const isLong = text.length + 1.5 * (text.match(/[\u2e80-\uffef]/gu)?.length ?? 0) > LONG;
+  const [lead] = (isLong && text.match(LEAD)) || [text], rest = text.slice(lead.length).trim();
+  element.pgWords = text;
+  if (!element.querySelector(".pg-lead")) {
+    const open = () => unfold(more.getAttribute("aria-expanded") !== "true");
+    const [first, more, remainder] = [h("span", { class: "pg-lead" }), button({ class: "pg-unfold", onclick: open }), h("span", { class: "pg-rest" })];
+    const unfold = (isOpen) => {
+      more.setAttribute("aria-expanded", String(isOpen));
+      remainder.hidden = !isOpen;
+    };
+    unfold(false);
+    element.replaceChildren(first, " ", more, " ", remainder);
+  }
+  const [first, more, remainder] = childrenOf(element);
+  prose(first, lead);
+  prose(remainder, rest);
+  more.textContent = say("unfold");
+  more.hidden = !rest;
+  element.hidden = !text;
+}
+
 function termElement(text, term) {
   const element = h("span", { class: "pg-term", role: "term", tabindex: "0", translate: text.startsWith("<") ? "no" : undefined }, text);
   element.pgTerm = term;
@@ -51,7 +77,7 @@ function termElement(text, term) {
 
 export function caption(text) {
   const paragraph = h("p", { class: "pg-caption" });
-  prose(paragraph, text ?? "");
+  folded(paragraph, text ?? "");
   return paragraph;
 }
 

@@ -9,9 +9,9 @@ import { asTable, draw, drawNow } from "./picture.js";
 import { originOf, plotDrawing, relabelSave, saveButtons, tableOf } from "./downloads.js";
 import { isActive, isGrowing, parentOfRun, shownStep } from "./live.js";
 import { drawCurve, fillCurve } from "./pen.js";
-import { prose } from "./glossary.js";
+import { folded, prose } from "./glossary.js";
 
-const PLAIN = /pg-heading|pg-error|map-formula/; // text that is no prose
+const PLAIN = /pg-heading|pg-error|map-formula/, FOLDED = /pg-caption/; // text that is no prose; that has its first sentence in sight
 
 /**
  * Facts about the panel around a block: the parameters of its request, a way to preview others, and whether
@@ -80,7 +80,7 @@ register("figure", async (element, block, { isFrame }) => {
     element.pgLang = cursor.lang;
     title.textContent = name;
     title.hidden = !name;
-    prose(caption, `${words} ${hint}`.trim());
+    folded(caption, `${words} ${hint}`.trim());
     table.firstChild.textContent = say("as_table");
     plot.setAttribute("aria-label", `${name} ${words}`);
     relabelSave(save, name, ["png", "svg", "csv", ...(saved?.arrays ? ["npz"] : [])]);
@@ -126,7 +126,7 @@ register("downloads", (element, block) => {
 register("text", (element, block) => {
   element.className = `pg-block pg-text ${block.css}`;
   if (PLAIN.test(block.css)) element.textContent = block.text;
-  else prose(element, block.text);
+  else (FOLDED.test(block.css) ? folded : prose)(element, block.text);
 }, ALWAYS);
 
 register("table", (element, block) => {

@@ -66,9 +66,9 @@ export function newest(column) {
 /** Whether an answer is the refusal of a run that has just been made and has nothing to show yet: what stands there is grey until then. */
 export const isTooEarly = ({ key }) => (key === "runs.nothing_yet" || key === "page.not_ready") && (isActive() || !page.live.status);
 
-/** The head that the run on screen is shown with until the visitor chooses one. The one that a run began with says little of what it has learnt: at
- * its end the best one is looked for again. */
-export const heldHead = () => (page.held.run === cursor.run && !(page.held.early && !isActive()) ? page.held.head : "");
+/** The head that the run on screen is shown with until the visitor chooses one. An early one, of before any had settled, says little of what the
+ * run has learnt: at its end, and where heads are watched as they settle, it doesn't count. */
+export const heldHead = () => (page.held.run === cursor.run && !(page.held.early && (!isActive() || cursor.tab === "training")) ? page.held.head : "");
 
 const AGAIN = 10_000; // milliseconds until a stream that was refused is asked for once more
 let source = null;

@@ -88,10 +88,11 @@ async function openRun() {
   drawReplay(place("pg-replay-bar"));
   drawRunButtons(place("pg-run-buttons"));
   drawFoot(place("pg-foot"));
+  if (!place("pg-first")) document.body.dataset.shown = ""; // the frame is there, and what is under it says that it comes
   await open(`pg-panel-${cursor.tab}`); // a tab is made when it is first opened
   await Promise.all([refreshSentence(), refresh()]);
   if (cursor.run === id) document.body.dataset.playground = "ready";
-  document.body.dataset.shown = ""; // nothing is to be seen, or pressed, before its first picture is there
+  document.body.dataset.shown = ""; // in place of the first screen, with the same picture
 }
 
 /** Draws the header with the runs as they are now; a later call draws it instead. */

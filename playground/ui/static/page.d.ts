@@ -174,6 +174,7 @@ export interface Page {
   live: Run; // what the stream has said so far
   frame: Frame; // what is shown while the newest is looked at
   sentence: Sentence | null;
+  pointed: { q: number | null; k: number | null; part: string } | null; // the cell, row or column under the pointer
   panels: Record<string, any>; // tab -> what the server last said of it
   reply: Reply | null; // the newest one
   playing: any; // the timer of the replay; 0 while it rests

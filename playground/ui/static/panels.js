@@ -29,7 +29,7 @@ function shownState() {
 
 function parameters(changes = {}) {
   const pixels = (length, unit) => String(Math.round(length / unit) * unit);
-  const query = { dark: isDark() ? "1" : "", width: pixels(hostOf(cursor.tab)?.clientWidth || 700, 20), height: pixels(innerHeight, 60) };
+  const query = { dark: isDark() ? "1" : "", width: pixels(hostOf(cursor.tab)?.clientWidth || 700, 20), height: pixels(innerHeight, 4) };
   for (const [name, value] of Object.entries({ ...cursor, text: sentenceText(), ...changes })) {
     if (!LEFT_OUT.has(name) && value !== "") query[name] = value;
   }
@@ -82,7 +82,7 @@ async function show(name, host, changes, isLatest) {
     change({ proposed: { tab: name, text: answer.telling } });
     return move({ text: answer.telling }, { instead: true });
   }
-  if (answer.held && !Object.keys(changes).length) change({ held: { run: query.run, head: answer.held, early: isActive() } });
+  if (answer.held && !Object.keys(changes).length) change({ held: { run: query.run, head: answer.held, early: isActive() && !answer.settled } });
   change({ panels: { ...page.panels, [name]: answer } });
   if (isTooEarly(answer) && host.querySelector(".pg-block")) return; // what stands there is grey until then
   const began = performance.now(); // a frame is drawn in one go: half of it is never on screen

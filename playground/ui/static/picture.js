@@ -2,7 +2,7 @@
 // @ts-check
 
 import { h, minus, plotlyUrl, say } from "./dom.js";
-import { cursor, move } from "./store.js";
+import { change, cursor, move } from "./store.js";
 
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset", scrollZoom: false, typesetMath: false, showTips: false };
 let loading = null;
@@ -181,8 +181,48 @@ export function point(cell) {
   highlight();
 }
 
+/** The kind of attention that the open tab's pictures are of. */
+export const kindOf = () => (cursor.tab === "attention" ? cursor.part : "cross");
+
+/** Where in the window the cells of a panel's large picture are, or its threads; null while it isn't drawn. */
+export function gridOf(panel) {
+  const plots = /** @type {any[]} */ ([...(panel?.querySelectorAll(".pg-plot[data-points]") ?? [])]);
+  const plot = plots.find(({ layout, offsetParent }) => layout?.meta?.cells && offsetParent);
+  if (!plot) return panel?.querySelector(".pg-strands")?.getBoundingClientRect() ?? null;
+  const { left, top, width } = plot.getBoundingClientRect(), { xaxis, yaxis } = plot._fullLayout, zoom = width / plot.offsetWidth; // a presenter's
+  return { x: left + xaxis._offset * zoom, y: top + yaxis._offset * zoom, width: xaxis._length * zoom, height: yaxis._length * zoom };
+}
+
+/** Frames the row and the column under the pointer in the grids of their kind, wherever the pointer is. */
+function frame() {
+  for (const band of document.querySelectorAll(".pg-band")) band.remove();
+  if (!pointed) return;
+  for (const place of document.querySelectorAll(".pg-plot[data-points]")) {
+    const { layout, _fullLayout: { xaxis, yaxis } = {} } = /** @type {any} */ (place), { cells, kind, at, down } = layout?.meta ?? {};
+    if (!cells || kind !== pointed.part || !xaxis) continue;
+    const band = (axis, number, window, across) => {
+      const cell = window ? window.indexOf(number) : number, [first, last] = [cell - 0.5, cell + 0.5].map((edge) => axis._offset + axis.l2p(edge));
+      if (cell < 0 || first < axis._offset - 1 || last > axis._offset + axis._length + 1) return;
+      const [left, top, width, height] = across ? [first, yaxis._offset, last - first, yaxis._length] : [xaxis._offset, first, xaxis._length, last - first];
+      const style = Object.entries({ left, top, width, height }).map(([side, length]) => `${side}:${length}px`).join(";");
+      place.append(h("i", { class: "pg-band", style }));
+    };
+    if (typeof pointed.q === "number") band(yaxis, pointed.q, down, false);
+    if (typeof pointed.k === "number") band(xaxis, pointed.k, at, true);
+  }
+}
+
+document.addEventListener("pointerover", ({ target }) => {
+  const [side, at] = /** @type {Element} */ (target).closest?.("[data-token]")?.dataset.token.split("-") ?? [];
+  if (!side) return;
+  point(side === "tgt" ? { q: Number(at), k: null, part: kindOf() } : { q: null, k: Number(at), part: kindOf() });
+});
+document.addEventListener("pointerout", ({ target }) => /** @type {Element} */ (target).closest?.("[data-token]") && point(null));
+
 /** Lights up the tokens of the cell under the pointer, or of the pinned one, also when they have just been written anew. */
 export function highlight() {
+  change({ pointed });
+  frame();
   const here = pointed ?? (cursor.q !== "" ? { q: cursor.q, k: cursor.k, part: cursor.part } : null);
   for (const chip of document.querySelectorAll("[data-token]")) chip.classList.remove("query", "key");
   if (!here) return;

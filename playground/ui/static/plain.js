@@ -20,10 +20,10 @@ function copied(table) {
 /** @type {Record<string, (element: any) => any[]>} what each kind of block says, by its class */
 const TEXTS = {
   "pg-figure": (element) => [
-    h("h2", {}, textOf(element.querySelector("h3"))), ...paragraph(textOf(element.querySelector(".pg-caption"))),
+    h("h2", {}, textOf(element.querySelector("h3"))), ...paragraph(element.querySelector(".pg-caption").pgWords ?? ""),
     ...(element.pgFigure ? [copied(asTable(element.pgFigure))] : []),
   ],
-  "pg-text": (element) => (element.classList.contains("pg-heading") ? [h("h2", {}, textOf(element))] : paragraph(textOf(element))),
+  "pg-text": (element) => (element.classList.contains("pg-heading") ? [h("h2", {}, textOf(element))] : paragraph(element.pgWords ?? textOf(element))),
   "pg-table": (element) => [h("h2", {}, textOf(element.querySelector("h3, summary") ?? h("span", {}))), copied(element.querySelector("table"))],
   "pg-chips": (element) => [...element.querySelectorAll(".pg-chipline")].flatMap((line) => paragraph(childrenOf(line).map(spoken).join(": "))),
   "pg-heads": (element) => [h("p", {}, textOf(element.querySelector(".pg-label"))), listed(element.querySelectorAll("button"))],

@@ -53,7 +53,9 @@ const sizes = new ResizeObserver(fit);
 
 /** Chooses the picture, whenever the panel was drawn. */
 function choose() {
-  const before = document.querySelector(".pg-presented"), pictures = [...(panel()?.querySelectorAll(PICTURES) ?? [])];
+  const last = document.querySelector(".pg-presented"), isSmall = last?.dataset.mode === "small"; // of all heads one has become the picture
+  if (isSmall) last.classList.remove("pg-presented");
+  const before = isSmall ? null : last, pictures = [...(panel()?.querySelectorAll(PICTURES) ?? [])];
   const now = isPresenting() ? pictures.find((picture) => picture === before || isShown(picture)) ?? null : null;
   if (now === before) return;
   before?.classList.remove("pg-presented", "pg-beside");

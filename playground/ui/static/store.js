@@ -38,6 +38,7 @@ export const page = {
   frame: { run: "", step: 0, isLast: false },
   sentence: null,
   panels: {},
+  pointed: null,
   reply: null,
   playing: 0,
   own: "",
@@ -163,6 +164,7 @@ function settings() {
   if (!boot || !knobs) return linkSettings;
   const differing = (name) => knobs[name] !== null && asText(knobs[name]) !== asText(boot.defaults[name]);
   const changed = boot.knobs.filter(differing), own = card?.id === cursor.run ? card.settings : boot.defaults;
+  if (boot.knobs.every((name) => asText(knobs[name]) === asText(own[name]))) return [];
   const named = !changed.length && boot.knobs.some((name) => asText(own[name]) !== asText(boot.defaults[name])) ? ["task"] : changed;
   return named.map((name) => [name, asText(knobs[name])]);
 }

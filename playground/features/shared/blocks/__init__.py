@@ -25,6 +25,7 @@ from playground.features.shared.blocks.general import (
     figure,
     heads,
     later,
+    lines,
     many,
     progress,
     question,
@@ -37,7 +38,7 @@ from playground.features.shared.blocks.kind import KINDS, Block, LineKey, Option
 
 __all__ = [
     "KINDS", "Block", "LineKey", "Value", "button", "calibration", "chips", "choice", "code", "column", "downloads", "field", "figure",
-    "heads", "later", "live", "many", "progress", "question", "record", "row", "sheet", "slider", "table", "text",
+    "heads", "later", "lines", "live", "many", "progress", "question", "record", "row", "sheet", "slider", "table", "text",
 ]  # fmt: skip
 
 ROOT = Path(__file__).parents[4]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
-from playground.features.shared.blocks.kind import Block, Option, Shades, Token, kind
+from playground.features.shared.blocks.kind import Block, Hue, Option, Shades, Token, kind
 
 # ---- to read ----
 
@@ -160,15 +160,53 @@ def downloads(id: str, label: str, path: str, files: list[FileLink]):
 def heads(
     id: str,
     label: str,
-    layer: int,
-    head: int,
+    layer: int | None,
+    head: int | None,
     weights: list[list[list[list[float]]]],
     mask: list[list[int]],
     colours: Shades,
     names: list[list[list[str]]] | None = None,
+    tall: int = 0,
 ):
-    """Every head small: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 for masked cells; the chosen `layer` and `head` count from 0.
-    `names`: each head's name and the number that supports it, by layer."""
+    """Every head small, drawn anew as its weights change: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 for masked cells; the chosen
+    `layer` and `head` count from 0, and are None while no head is. `names`: each head's name and the number that supports it, by layer.
+    `tall`: the height in pixels that they fill together; 0: they are small."""
+
+
+class LineColours(TypedDict):
+    hue: str
+    guide: str
+
+
+class LineNames(TypedDict):
+    rows: list[str]
+    columns: list[str]
+
+
+@kind
+def lines(
+    id: str,
+    title: str,
+    caption: str,
+    part: Hue,
+    rows: list[str],
+    columns: list[str],
+    weights: list[list[float]],
+    mask: list[list[int]],
+    alignment: list[int | None] | None,
+    row: int | None,
+    column: int | None,
+    width: int,
+    colours: LineColours,
+    words: dict[str, str],
+    short: LineNames,
+    saved: Saved,
+    hint: str = "",
+    tall: int = 0,
+):
+    """One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: labels for little room.
+    `alignment`: the right column of each row; `row` and `column` are pinned. `saved` and `hint` as of a figure. `tall`: the height in
+    pixels that it fills; 0: the height follows from the width."""
 
 
 class Meaning(TypedDict):

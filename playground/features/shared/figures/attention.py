@@ -22,6 +22,7 @@ def matrix(
     alignment: Sequence[int | None] | None = None,
     width: int = 720,
     tallest: int = cells.MAX_GRID_PX,
+    stage: int = 0,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
@@ -31,6 +32,7 @@ def matrix(
     kind       "encoder", "decoder" or "cross": hue of the frame, names of the axes
     pinned     (row, column) of the cursor; ignored when it lies outside
     alignment  for each row the column of the task's alignment, or None: ringed
+    stage      the pixels that the figure fills, as in `cells.place`
     Traces, always in this order: 0 weights, 1 hatching, 2 hover of masked cells, 3 rings, 4 their legend. Shapes: see `cells.cursor`.
     Raises ValueError if the shapes don't fit.
     """
@@ -38,7 +40,7 @@ def matrix(
     if weights.shape != (len(rows), len(columns)):
         raise ValueError(f"weights of shape {weights.shape} do not fit {len(rows)} rows and {len(columns)} columns")
     hidden = ~cells.as_mask(mask, *weights.shape)
-    at = cells.place(rows, columns, width, tallest=tallest)
+    at = cells.place(rows, columns, width, tallest=tallest, stage=stage)
     right = [(q, k) for q, k in enumerate(alignment or ()) if k is not None and q < len(rows) and 0 <= k < len(columns)]
     pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
     entries = bool(right) + bool(hidden.any())
@@ -47,9 +49,7 @@ def matrix(
             "type": "heatmap", "z": theme.rounded(np.where(hidden, np.nan, weights)), "zmin": 0, "zmax": 1, "xgap": at.gap, "ygap": at.gap,
             "colorscale": theme.scale(theme.sequential(dark)), "hoverongaps": False, "meta": {"kind": kind, "cells": True},
             "hovertemplate": theme.phrase(labels, "hover_weight", **pair, value="%{z:.3f}") + "<extra></extra>",
-            "colorbar": theme.colorbar(
-                theme.word(labels, "weight"), dark, y=cells.below(at, 0), length=max(min(at.across, 180), 90), ticks=(0, 0.5, 1)
-            ),
+            "colorbar": cells.colorbar(at, theme.word(labels, "weight"), (0, 0.5, 1), dark),
         },
         cells.hatching(hidden, theme.word(labels, "masked"), dark),
         cells.hover_layer(hidden, theme.phrase(labels, "hover_masked", **pair)),
@@ -57,8 +57,9 @@ def matrix(
         cells.swatch(theme.word(labels, "right_place"), theme.colors(dark)["second"], "square-open", visible=bool(right)),
     ]  # fmt: skip
     titles = theme.word(labels, f"rows_{kind}"), theme.word(labels, f"columns_{kind}")
-    layout = cells.layout(at, rows, columns, kind=kind, titles=titles, lines=1.8 + entries * cells.ENTRY, dark=dark)
-    layout |= {"shapes": cells.cursor(pinned, *weights.shape, dark), "showlegend": entries > 0, "legend": cells.legend(at, 1.8, dark)}
+    bar = 0 if stage else 1.8  # lines below the grid
+    layout = cells.layout(at, rows, columns, kind=kind, titles=titles, lines=bar + entries * cells.ENTRY, dark=dark)
+    layout |= {"shapes": cells.cursor(pinned, *weights.shape, dark), "showlegend": entries > 0, "legend": cells.legend(at, bar, dark)}
     return {"data": data, "layout": layout}
 
 

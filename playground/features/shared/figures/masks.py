@@ -22,6 +22,7 @@ def grid(
     causes: Mapping[str, np.ndarray] | None = None,
     legend: bool = True,
     width: int = 480,
+    stage: int = 0,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
@@ -31,6 +32,7 @@ def grid(
     mask    (R, C), or (1, C) when it is the same for every query, like a padding mask
     causes  up to three masks by the names of their labels, as {"padding": …, "future": …}, which combine to `mask`: each has hatching of
             its own direction, so that a cell hidden by several is crossed
+    stage   the pixels that the figure fills, as in `cells.place`
     legend  False where another figure on the page shows the same one; a saved file has one all the same
     Raises ValueError if the shapes don't fit or `mask` is not the combination of its causes.
     """
@@ -38,7 +40,7 @@ def grid(
     parts = {name: ~cells.as_mask(part, *allowed.shape) for name, part in (causes or {"masked": allowed}).items()}
     if len(parts) > MAX_CAUSES or not np.array_equal(np.any(list(parts.values()), axis=0), ~allowed):
         raise ValueError("the mask must be the combination of its causes, at most three")
-    at = cells.place(rows, columns, width, cell=34)
+    at = cells.place(rows, columns, width, cell=34, stage=stage)
     pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
     color = theme.hue(kind, dark)
     data = [

@@ -32,13 +32,12 @@ def still(light: Mapping, dark: Mapping, label: str) -> str:
         f'<svg viewBox="0 0 {columns} {rows}" preserveAspectRatio="none">',
         *_draw_cells(weights["z"], other["z"]),
         f'<path class="ring" d="{_ring_path(rings)}"/></svg>',
-        _render_title("across", layout["xaxis"]),
-        _render_title("down", layout["yaxis"]),
+        f'<span class="title across">{escape(layout["xaxis"]["title"]["text"])}</span>',
+        f'<span class="title down">{escape(layout["annotations"][0]["text"]).replace("&lt;br&gt;", "<br>")}</span>',
         *_render_labels("column", layout["xaxis"]),
         *_render_labels("row", layout["yaxis"]),
         '<div class="bar">',
-        f"<b>{escape(bar['title']['text'])}</b>",
-        *(f'<i style="--at:{tick}">{tick:g}</i>' for tick in bar["tickvals"]),
+        *(f'<i style="--at:{at}">{escape(text)}</i>' for at, text in zip(bar["tickvals"], bar["ticktext"], strict=True)),
         "</div>",
         f'<span class="legend">{escape(legend["name"])}</span>' if legend["visible"] else "",
     ]
@@ -67,10 +66,6 @@ def _ring_path(rings: Mapping) -> str:
 
 def _gradient(weights: Mapping) -> str:
     return f"linear-gradient(90deg,{','.join(color for _, color in weights['colorscale'])})"
-
-
-def _render_title(name: str, axis: Mapping) -> str:
-    return f'<span class="title {name}">{escape(axis["title"]["text"])}</span>'
 
 
 def _render_labels(name: str, axis: Mapping) -> list[str]:

@@ -100,10 +100,7 @@ def difference(
         "xgap": at.gap, "ygap": at.gap, "colorscale": theme.scale(theme.diverging(dark)), "hoverongaps": False,
         "hovertemplate": theme.phrase(labels, "hover_difference", **pair, value="%{z:+.3f}") + "<extra></extra>",
         "meta": {"kind": kind, "cells": True},
-        "colorbar": theme.colorbar(
-            theme.word(labels, "difference"), dark, y=cells.below(at, 0), length=max(min(at.across, 180), 90),
-            ticks=(-strongest, 0, strongest),
-        ),
+        "colorbar": cells.colorbar(at, theme.word(labels, "difference"), (-strongest, 0, strongest), dark),
     }  # fmt: skip
     if at.across / len(columns) >= NUMBERED and at.down / len(rows) >= NUMBERED / 2:
         heat |= {"texttemplate": "%{z:+.2f}", "textfont": {"size": theme.SIZE - 2}}
@@ -124,15 +121,14 @@ def small_key(color: str, dash: str) -> dict[str, str]:
 
 
 def add_pinned(figure: dict, column: str, places: Sequence[float], values: Sequence[float], name: str, *, dark: bool = False) -> dict:
-    """Copies a figure of curves and adds the pinned run's `values` of `column`, as a grey dashed line behind the others."""
-    grey, layout = theme.colors(dark)["line"], figure["layout"]
+    """Copies a figure of curves and adds another run's `values` of `column`, as a grey dashed line behind the others."""
+    grey = theme.colors(dark)["line"]
     line = {
         "type": "scatter", "mode": "lines", "name": tokens.escape(name), "x": theme.rounded(places, 0), "y": theme.rounded(values, 5),
-        "line": {"color": grey, "width": 2, "dash": "6px,4px"}, "zorder": -1,
+        "line": {"color": grey, "width": 2, "dash": "6px,4px"}, "zorder": -1, "showlegend": False,
         "hovertemplate": "%{y:.1%}" if column == "exact_match" else "%{y:.4~g}",
     }  # fmt: skip
-    margin = layout["margin"] | {"t": layout["margin"]["t"] + ENTRY}
-    return {"data": [*figure["data"], line], "layout": layout | {"margin": margin, "height": layout["height"] + ENTRY}}
+    return {"data": [*figure["data"], line], "layout": figure["layout"]}
 
 
 def truncate(name: str, room: float, scale: float = PROPORTIONAL) -> str:
