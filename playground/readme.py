@@ -58,7 +58,7 @@ WHERE = (
     ("Add a figure", "playground/features/shared/figures/graph.py", "def lines(",
      ("playground/features/shared/*.json", "playground/features/shared/labs.py", "tests/figures/gallery.py")),
     ("Add a format of files", "playground/reading/formats/parquet.py", "@reads(", ("tests/reading/cases.py",)),
-    ("Add a lab", "playground/lessons/labs/rotary/__init__.py", "LAB = Lab(", ("playground/lessons/labs/rotary/*.json",)),
+    ("Add a lab", "playground/lessons/labs/shapes/__init__.py", "LAB = Lab(", ("playground/lessons/labs/shapes/*.json",)),
     ("Add a language", "playground/words/__init__.py", "LANGUAGES", ("playground/words/en/*.json", "playground/**/en.json")),
     ("Find the learning rate of step n", "playground/training/schedule.py", "def learning_rate(", ()),
     ("Follow a click on a number to its arithmetic", "playground/features/map/panel.py", "def panel(",

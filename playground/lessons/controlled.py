@@ -78,6 +78,12 @@ def above(results: Sequence[Result], other_results: Sequence[Result], measure: s
     return mean(results, measure) - mean(other_results, measure) > max(by, DEVIATIONS * spread((results, other_results), measure))
 
 
+def falls(results: Sequence[Result], first: str, second: str, by: float) -> bool:
+    """Whether the second of two numbers of the same models is lower by more than `by` and two standard deviations between seeds."""
+    gaps = [result.numbers[first] - result.numbers[second] for result in results]
+    return np.mean(gaps) > max(by, DEVIATIONS * np.std(gaps, ddof=1) if len(gaps) > 1 else 0)
+
+
 def mean(results: Sequence[Result], measure: str) -> float:
     return float(np.mean([result.numbers[measure] for result in results]))
 

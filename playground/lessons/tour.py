@@ -75,14 +75,6 @@ def _find_last(stages: Stages, *addresses: str) -> str:
     return [address for address in addresses if address in stages][-1]
 
 
-def _ids(stages: Stages, config: ModelConfig, head: int) -> Reading:
-    return _read_cell(stages, "src.ids", 0)
-
-
-def _embedding(stages: Stages, config: ModelConfig, head: int) -> Reading:
-    return _read_cell(stages, "src.embedding", 0, 0, variant="scaled" if config.embedding_scale else "")
-
-
 def _positions(stages: Stages, config: ModelConfig, head: int) -> Reading:
     """Reads the second token: the first encoding adds sin 0 = 0."""
     added, rotary = config.encoding.added, config.encoding.rotary
@@ -91,10 +83,6 @@ def _positions(stages: Stages, config: ModelConfig, head: int) -> Reading:
     if rotary:
         return _read_cell(stages, f"{ENCODER}.q_turned", head, 1, 0, variant="rotary")
     return _read_cell(stages, _find_last(stages, "src.embedding", "src.scaled"), 1, 0, variant="none")
-
-
-def _projections(stages: Stages, config: ModelConfig, head: int) -> Reading:
-    return _read_cell(stages, f"{ENCODER}.q", head, 0, 0)
 
 
 def _find_strongest(stages: Stages, at: str, head: int) -> tuple[int, int, int]:
@@ -108,23 +96,10 @@ def _scores(stages: Stages, config: ModelConfig, head: int) -> Reading:
     return _read_cell(stages, address, *_find_strongest(stages, ENCODER, head), variant=variant)
 
 
-def _weights(stages: Stages, config: ModelConfig, head: int) -> Reading:
-    """Reads the same cell as of the scores."""
-    return _read_cell(stages, f"{ENCODER}.weights", *_find_strongest(stages, ENCODER, head))
-
-
-def _mixed(stages: Stages, config: ModelConfig, head: int) -> Reading:
-    return _read_cell(stages, f"{ENCODER}.mixed", head, 0, 0)
-
-
 def _sublayer(stages: Stages, config: ModelConfig, head: int) -> Reading:
     """Reads the attention sublayer's output: after the norm (post-norm), the sum (pre-norm), or W_o (without residuals)."""
     address = _find_last(stages, f"{ENCODER}.W_o", f"{ENCODER}.residual", *([f"{ENCODER}.norm"] if config.norm == "post" else []))
     return _read_cell(stages, address, 0, 0, variant=config.norm if config.residual else f"alone_{config.norm}")
-
-
-def _feed_forward(stages: Stages, config: ModelConfig, head: int) -> Reading:
-    return _read_cell(stages, "encoder.0.feed_forward.W_2", 0, 0, variant="" if config.activation == "relu" else config.activation)
 
 
 def _mask(stages: Stages, config: ModelConfig, head: int) -> Reading:
@@ -140,31 +115,26 @@ def _cross(stages: Stages, config: ModelConfig, head: int) -> Reading:
     return _read_cell(stages, f"{at}.weights", *_find_strongest(stages, at, head), variant="" if memory == "whole" else memory)
 
 
-def _token(stages: Stages, config: ModelConfig, head: int) -> Reading:
-    values = stages["probabilities"].values
-    return _read_cell(stages, "probabilities", 0, int(values[0].argmax()))
-
-
-def _loop(stages: Stages, config: ModelConfig, head: int) -> Reading:
-    return Reading("tgt.ids", len(stages["tgt.ids"].values), is_whole=True)
-
-
 ENCODER, DECODER = "encoder.0.self_attention", "decoder.0.self_attention"
 # In order of computation. The mask is the decoder's: a single source sentence has nothing to mask.
 STOPS: dict[str, Callable[[Stages, ModelConfig, int], Reading]] = {
-    "ids": _ids,
-    "embedding": _embedding,
+    "ids": lambda stages, config, head: _read_cell(stages, "src.ids", 0),
+    "embedding": lambda stages, config, head: _read_cell(
+        stages, "src.embedding", 0, 0, variant="scaled" if config.embedding_scale else ""
+    ),
     "positions": _positions,
-    "projections": _projections,
+    "projections": lambda stages, config, head: _read_cell(stages, f"{ENCODER}.q", head, 0, 0),
     "scores": _scores,
-    "weights": _weights,
-    "mixed": _mixed,
+    "weights": lambda stages, config, head: _read_cell(stages, f"{ENCODER}.weights", *_find_strongest(stages, ENCODER, head)),
+    "mixed": lambda stages, config, head: _read_cell(stages, f"{ENCODER}.mixed", head, 0, 0),
     "sublayer": _sublayer,
-    "feed_forward": _feed_forward,
+    "feed_forward": lambda stages, config, head: _read_cell(
+        stages, "encoder.0.feed_forward.W_2", 0, 0, variant="" if config.activation == "relu" else config.activation
+    ),
     "mask": _mask,
     "cross": _cross,
-    "token": _token,
-    "loop": _loop,
+    "token": lambda stages, config, head: _read_cell(stages, "probabilities", 0, int(stages["probabilities"].values[0].argmax())),
+    "loop": lambda stages, config, head: Reading("tgt.ids", len(stages["tgt.ids"].values), is_whole=True),
 }
 
 
@@ -177,23 +147,14 @@ def _is_pre_norm(config: ModelConfig) -> bool:
     return config.norm == "pre"
 
 
-def _is_rotary(config: ModelConfig) -> bool:
-    return config.encoding.rotary
-
-
-def _has_own_key_size(config: ModelConfig) -> bool:
-    d_k, d_v = head_widths(config)
-    return d_k != d_v
-
-
 NOTES: Mapping[str, Mapping[str, Applies]] = {
     "embedding": {
         "unscaled": lambda config: not config.embedding_scale,
         "shared": lambda config: config.share_embeddings == "all",
     },
-    "projections": {"normed": _is_pre_norm, "key_size": _has_own_key_size},
-    "scores": {"rotated": _is_rotary},
-    "mixed": {"rotated": _is_rotary},
+    "projections": {"normed": _is_pre_norm, "key_size": lambda config: len({*head_widths(config)}) > 1},
+    "scores": {"rotated": lambda config: config.encoding.rotary},
+    "mixed": {"rotated": lambda config: config.encoding.rotary},
     "sublayer": {"dropout": lambda config: config.dropout > 0},
     "feed_forward": {"normed": _is_pre_norm, "last_norm": _is_pre_norm},
     "cross": {"normed": _is_pre_norm},

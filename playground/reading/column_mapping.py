@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import NamedTuple
 
 from playground.config import Refusal
@@ -18,6 +18,11 @@ from playground.reading.text import normalise
 
 MAX_CELL_CHARACTERS = 200  # of a cell in a preview
 BY_SOURCE = -1  # as a choice of the group column: none, so equal sources stay together
+
+
+def shorten_cell(cell: str) -> str:
+    """Returns the beginning of a cell for a preview."""
+    return normalise(cell[: 2 * MAX_CELL_CHARACTERS])[:MAX_CELL_CHARACTERS]
 
 
 class Column(NamedTuple):
@@ -58,7 +63,7 @@ class Choices:
     target: int | str | None = None
     header: bool | None = None  # whether the first row is a header
     encoding: str = ""  # one for all files, or a comma-separated one for each
-    undo: bool | None = None  # escapes in the sentences (see formats.escapes); None only reports them
+    undo: bool | None = None  # escapes in the sentences (see text.py); None only reports them
     swap: bool = False  # swap source and target, explicit or detected
     same_language: bool = False  # accept alternating lines as pairs even in a single language
     joined: Sequence[int | str] | None = None  # columns appended to the source
@@ -81,7 +86,8 @@ def plan_table(name: str, table: Table, rows: Sequence[Row], choices: Choices) -
     if not table.columns and lacks_first(head, [row.cells for row in below[:SAMPLE]]):
         head = ["", *head]
     width = sizes.widest
-    names = _pad_names(head if len(set(head)) > 1 or not table.columns else table.columns, width)
+    names = [normalise(name)[:60] for name in (head if len(set(head)) > 1 or not table.columns else table.columns)[:width]]
+    names += [""] * (width - len(names))
     pair, language_pairs = (table.pair, table.language_pairs) if table.pair and max(table.pair) < width else _find_pair(below, names)
     source, target = _find_place(name, choices.source, names), _find_place(name, choices.target, names)
     if source is not None and source == target:
@@ -95,16 +101,11 @@ def plan_table(name: str, table: Table, rows: Sequence[Row], choices: Choices) -
     features = None if choices.swap or language_pairs else find_features([_cells(below, place) for place in range(width)])
     if features is not None and choices.source is None and choices.target is None:
         source, target = (place for place in range(width) if place != features)
-    joined = _find_joined(name, choices, features, names, (source, target))
+    wanted = choices.joined if choices.joined is not None else () if features is None else (features,)  # the inflectional features
+    places = dict.fromkeys(_resolve_place(name, choice, names) for choice in wanted)
+    joined = tuple(place for place in places if place < len(names) and place not in (source, target))
     group = _resolve_place(name, choices.group, names) if choices.group is not None else source if features in joined else BY_SOURCE
     return Plan(line, sizes, _columns(below, names), source, target, language_pairs, joined, group if BY_SOURCE < group < width else None)
-
-
-def _find_joined(name: str, choices: Choices, features: int | None, names: Sequence[str], pair: Sequence[int]) -> tuple[int, ...]:
-    """Returns the columns appended to the source: those chosen, else the inflectional features."""
-    wanted = choices.joined if choices.joined is not None else () if features is None else (features,)
-    places = dict.fromkeys(_resolve_place(name, choice, names) for choice in wanted)
-    return tuple(place for place in places if place < len(names) and place not in pair)
 
 
 def _measure_rows(table: Table, rows: Sequence[Row], head: Sequence[str]) -> Widths:
@@ -115,11 +116,6 @@ def _measure_rows(table: Table, rows: Sequence[Row], head: Sequence[str]) -> Wid
         widths = Widths(*[max(widths.widest, widest)] * 3)
     named = max(len(table.columns), width if (width := row_width(head)) <= COLUMN_LIMIT else 0)
     return Widths(max(widths.cells, named), max(widths.usual, len(table.columns)), max(widths.widest, named))
-
-
-def _pad_names(header: Sequence[str], width: int) -> list[str]:
-    padded = [normalise(name)[:60] for name in header[:width]]
-    return padded + [""] * (width - len(padded))
 
 
 # --- two of the columns ---
@@ -189,11 +185,6 @@ def _resolve_place(name: str, wanted: int | str, names: Sequence[str]) -> int:
 def _columns(rows: Sequence[Row], names: Sequence[str]) -> tuple[Column, ...]:
     columns = []
     for place, name in enumerate(names):
-        filled, samples = 0, []
-        for row in rows:
-            if len(row.cells) > place and row.cells[place].strip():
-                filled += 1
-                if len(samples) < 2 and (text := normalise(row.cells[place][: 2 * MAX_CELL_CHARACTERS])[:MAX_CELL_CHARACTERS]):
-                    samples.append(text)
-        columns.append(Column(name, filled, tuple(samples)))
+        filled = [row.cells[place] for row in rows if len(row.cells) > place and row.cells[place].strip()]
+        columns.append(Column(name, len(filled), tuple(islice(filter(None, map(shorten_cell, filled)), 2))))
     return tuple(columns)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 _SMALL = 2000  # bytes: smaller files are examined whole
@@ -30,8 +30,10 @@ def rank_encodings(data: bytes, candidates: Mapping[str, Sequence[str]]) -> list
     for name, codecs in candidates.items():
         text = "\n".join(piece.decode(codecs[0], "surrogateescape") for piece in pieces)
         odd = measure_oddness(text)
-        usual = _USUAL / max(1, sum(not character.isascii() for character in text)) if name == "windows-1252" else 0
-        score = (likely[name] + usual + _PLAIN) * (1 - odd) ** 2 + (0.2 if name in _JAPANESE and _measure_kana(text) > _KANA else 0)
+        beyond = max(1, sum(not character.isascii() for character in text))
+        usual = _USUAL / beyond if name == "windows-1252" else 0
+        is_japanese = name in _JAPANESE and sum("\u3040" <= character <= "\u30ff" for character in text) / beyond > _KANA
+        score = (likely[name] + usual + _PLAIN) * (1 - odd) ** 2 + (0.2 if is_japanese else 0)
         scores.append((round(score, 3), name, odd))
     scores.sort(key=lambda entry: -entry[0])
     return [(name, odd) for _, name, odd in scores]
@@ -69,7 +71,7 @@ def _measure_likelihoods(pieces: Sequence[bytes], codecs: Mapping[str, str]) -> 
 def measure_oddness(text: str) -> float:
     """Returns the fraction of non-ASCII characters that are implausible where they stand, from 0 to 1."""
     count, odd = 0, 0.0
-    for before, character, after in _iterate_trigrams(text):
+    for before, character, after in zip(f" {text}", text, f"{text[1:]} ", strict=False):
         kind = _classify(character)
         if character.isascii():
             if kind == "wrong":
@@ -86,10 +88,6 @@ def measure_oddness(text: str) -> float:
             other_scripts = {_classify(before), _classify(after)} - {"", "wrong", "mark", "sign", kind}
             odd += bool(other_scripts) or (character.isupper() and before.islower())
     return min(1.0, odd / max(1, count))
-
-
-def _iterate_trigrams(text: str) -> Iterator[tuple[str, str, str]]:
-    return zip(f" {text}", text, f"{text[1:]} ", strict=False)
 
 
 @cache
@@ -129,8 +127,3 @@ def _can_encode(codec: str, character: str) -> bool:
         return bool(character.encode(codec))
     except UnicodeEncodeError:
         return False
-
-
-def _measure_kana(text: str) -> float:
-    beyond = sum(not character.isascii() for character in text)
-    return sum("\u3040" <= character <= "\u30ff" for character in text) / max(1, beyond)

@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median_low
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
-from playground.reading.column_mapping import MAX_CELL_CHARACTERS, Plan
+from playground.reading.column_mapping import Plan, shorten_cell
 from playground.reading.encodings import is_damaged
-from playground.reading.formats import escapes
 from playground.reading.formats.languages import is_language
 from playground.reading.formats.table import PAIR_LIMIT, Row
-from playground.reading.text import normalise
+from playground.reading.text import count_kinds, normalise, undo
 
 REASONS = (
     "header", "blank", "empty_source", "empty_target", "one_column", "extra_columns", "long", "quote", "damaged", "broken", "unpaired",
@@ -72,7 +71,7 @@ class RowFilter:
     named: bool  # whether the format names its columns: then rows may be shorter
     longest: int  # maximum characters per side
     guessed: bool = False  # whether the encoding was guessed: then bytes may be undecodable
-    undo: Mapping[int, Iterable[str]] = field(default_factory=dict)  # column -> kinds of `escapes` to undo
+    undo: Mapping[int, Iterable[str]] = field(default_factory=dict)  # column -> kinds of escapes to undo
 
     def split_row(self, row: Row) -> tuple[str, str, str]:
         """Returns (source, target, "") or (…, …, reason). A row with extra cells is dropped: its sides are ambiguous."""
@@ -99,11 +98,11 @@ class RowFilter:
 
     def undo_escapes(self, place: int, cell: str) -> str:
         """Returns a cell of that column with the chosen escapes undone."""
-        return escapes.undo(cell, self.undo[place]) if self.undo.get(place) else cell
+        return undo(cell, self.undo[place]) if self.undo.get(place) else cell
 
 
-def filter_rows(name: str, rows: Iterable[Row], row_filter: RowFilter, raw: Callable[[Row], str]) -> FilteredRows:
-    """Splits the rows into kept and dropped. `raw` gives the text of a row without cells. Raises Refusal for too many pairs."""
+def filter_rows(name: str, rows: Iterable[Row], row_filter: RowFilter, lines: Sequence[str]) -> FilteredRows:
+    """Splits the rows into kept and dropped. `lines` show a row that could not be split into cells. Raises Refusal for too many pairs."""
     filtered = FilteredRows()
     for row in rows:
         src, tgt, reason = row_filter.split_row(row)
@@ -117,8 +116,8 @@ def filter_rows(name: str, rows: Iterable[Row], row_filter: RowFilter, raw: Call
                 filtered.groups.append(normalise(row.cells[group]) if group < len(row.cells) else "")
         is_sampled = reason and len(filtered.dropped_rows[reason]) < MAX_DROPPED_ROWS
         if is_sampled or len(filtered.preview) < PREVIEW_ROWS:
-            cells = map(row_filter.undo_escapes, range(len(row.cells)), row.cells) if row.cells else [raw(row)]
-            sample = PreviewRow(row.line, tuple(normalise(cell[: 2 * MAX_CELL_CHARACTERS])[:MAX_CELL_CHARACTERS] for cell in cells), reason)
+            cells = map(row_filter.undo_escapes, range(len(row.cells)), row.cells) if row.cells else lines[row.line - 1 : row.line] or [""]
+            sample = PreviewRow(row.line, tuple(map(shorten_cell, cells)), reason)
             if len(filtered.preview) < PREVIEW_ROWS:
                 filtered.preview.append(sample)
             if is_sampled:
@@ -127,12 +126,12 @@ def filter_rows(name: str, rows: Iterable[Row], row_filter: RowFilter, raw: Call
 
 
 def count_escapes(rows: Sequence[Row], plan: Plan) -> dict[int, dict[str, int]]:
-    """Counts tools' escapes in the source and target columns: column -> kind of `escapes` -> number of sentences."""
+    """Counts tools' escapes in the source and target columns: column -> kind of escape -> number of sentences."""
     below = [row.cells for row in rows if not row.fault and row.line != plan.header]
     counts = {}
     for place in (plan.source, plan.target):
         cells = [cells[place] for cells in below if place < len(cells)]
-        counts[place] = escapes.count_kinds(cells) if _has_any_sign(cells) else {}
+        counts[place] = count_kinds(cells) if _has_any_sign(cells) else {}
     return counts
 
 

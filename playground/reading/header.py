@@ -73,7 +73,10 @@ def _names_columns(cells: Sequence[str], below: Sequence[Sequence[str]]) -> bool
     if _are_numbers(cells, columns) or (lacks_first(cells, below, 2) and not any(map(is_number, filled))):
         return True
     meanings = [find_meaning(cell) for cell in cells]
-    over = [_stands_on_numbers(cell, column) for cell, column in zip(cells, columns, strict=True)]
+    over = [  # words that head columns of numbers
+        (any(map(str.isalpha, cell)) or cell in ("#", "№")) and len(column) >= _ENOUGH and all(map(is_number, column))
+        for cell, column in zip(cells, columns, strict=True)
+    ]
     stops = [cell.endswith(STOPS) and not known and not number for cell, known, number in zip(cells, meanings, over, strict=True)]
     short = all(cell.endswith(STOPS) for cell in filled) and any(known is None or known.kind != "language" for known in meanings)
     if any(stops) or short or _are_cells(cells, meanings, columns):
@@ -89,11 +92,6 @@ def _are_numbers(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> bool
     under = [column for cell, column in zip(cells, columns, strict=True) if cell]
     numbered = [cell for cell in cells if cell] == list(map(str, range(len(under))))
     return numbered and all(column and not any(map(is_number, column)) for column in under)
-
-
-def _stands_on_numbers(cell: str, column: Sequence[str]) -> bool:
-    """Whether a word heads a column of numbers."""
-    return (any(map(str.isalpha, cell)) or cell in ("#", "№")) and len(column) >= _ENOUGH and all(map(is_number, column))
 
 
 def _are_cells(cells: Sequence[str], meanings: Sequence[Meaning | None], columns: Sequence[Sequence[str]]) -> bool:

@@ -41,7 +41,7 @@ class Pairs:
     encodings: tuple[Encoding, ...] = ()  # one per file
     preview: tuple[PreviewRow, ...] = ()  # the first rows as parsed
     dropped_rows: dict[str, tuple[PreviewRow, ...]] = field(default_factory=dict)  # the first of each reason
-    traces: tuple[str, ...] = ()  # kinds of formats.escapes in the sentences, undone if `undone`
+    traces: tuple[str, ...] = ()  # kinds of escapes in the sentences, undone if `undone`
     undone: bool = False
     given: tuple[int, int] = (0, 0)  # numbers of validation and test pairs that the upload itself marks; they stand last
     joined: tuple[int, ...] = ()  # columns appended to the source

@@ -14,14 +14,13 @@ from playground.config import Refusal
 from playground.reading.column_mapping import Choices, Plan, plan_table
 from playground.reading.encodings import is_damaged
 from playground.reading.filtering import FilteredRows, RowFilter, count_escapes, filter_rows, find_doubts, remove_errors
-from playground.reading.formats import BY_LINE, WHOLE, escapes, read_first
+from playground.reading.formats import BY_LINE, WHOLE, read_first
 from playground.reading.formats.columns import find_licence
 from playground.reading.formats.languages import detect_language
 from playground.reading.formats.table import BYTE_LIMIT, LINE_LIMIT, SAMPLE, Row, Source, Table
-from playground.reading.hub import load_from_hub
-from playground.reading.opening import Opened, explain_lost_side, find_table, open_files
+from playground.reading.opening import Opened, explain_lost_side, find_table, load_from_hub, open_files
 from playground.reading.pairs import Pairs, check_size, with_splits
-from playground.reading.text import normalise
+from playground.reading.text import ESCAPE_KINDS, normalise
 from playground.reading.unpacking import File
 
 _MAX_LANGUAGE_PAIRS = 6
@@ -66,7 +65,8 @@ def _make_pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices,
     escape_counts = count_escapes(rows, plan)
     guessed = any(encoding.guessed for encoding in opened.encodings)
     row_filter = RowFilter(plan, bool(table.columns), max_characters, guessed, escape_counts if choices.undo else {})
-    filtered = filter_rows(opened.name, rows, row_filter, lambda row: _find_raw(row, opened.sources, table))
+    lines = opened.sources[0].lines if table.unit == "line" and len(opened.sources) == 1 else []
+    filtered = filter_rows(opened.name, rows, row_filter, lines)
     dropped = {reason: tuple(lines) for reason, lines in filtered.dropped.items() if lines}
     if not filtered.pairs:
         raise _explain_no_pairs(opened.name, len(rows), dropped, table.unit)
@@ -80,7 +80,7 @@ def _make_pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices,
         unit=table.unit, columns=plan.columns, chosen=(plan.source, plan.target), header=plan.header > 0,
         named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(filtered.preview),
         dropped_rows={reason: tuple(samples) for reason, samples in filtered.dropped_rows.items() if samples},
-        traces=tuple(kind for kind in escapes.KINDS if any(kind in side for side in escape_counts.values())), undone=bool(choices.undo),
+        traces=tuple(kind for kind in ESCAPE_KINDS if any(kind in side for side in escape_counts.values())), undone=bool(choices.undo),
         joined=plan.joined, group=plan.group, groups=tuple(filtered.groups),
     )  # fmt: skip
     check_size(pairs)
@@ -96,12 +96,6 @@ def _check_order(opened: Opened, rows: Sequence[Row], same_language: bool) -> No
     if sides and not same_language and detect_language(sides[0]) == detect_language(sides[1]) != "":
         first, second = (normalise(side[0])[:_MAX_QUOTED_CHARACTERS] for side in sides)
         raise Refusal("data.same_language", name=opened.name, one=first, two=second)
-
-
-def _find_raw(row: Row, sources: Sequence[Source], table: Table) -> str:
-    """Returns the first line of a row that could not be split into cells."""
-    lines = sources[0].lines if table.unit == "line" and len(sources) == 1 else []
-    return lines[row.line - 1] if row.line <= len(lines) else ""
 
 
 def _explain_no_pairs(name: str, count: int, dropped: dict[str, tuple[int, ...]], unit: str) -> Refusal:
@@ -154,7 +148,7 @@ def _note_escapes(escape_counts: dict[int, dict[str, int]], undo: bool | None) -
     for side in escape_counts.values():
         counts.update(side)
     if undo is None:
-        for kind in filter(counts.get, escapes.KINDS):
+        for kind in filter(counts.get, ESCAPE_KINDS):
             yield f"data.note_{kind}", {"count": counts[kind]}
     elif undo and counts:
         yield "data.note_undone", {"count": counts.total()}

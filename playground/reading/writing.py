@@ -67,11 +67,8 @@ def unguard_rows(rows: Sequence[Row]) -> Sequence[Row]:
     if len(first) < 2 or not all(len(name) > 1 and name.startswith(SIGN) for name in first):
         return rows
     header = rows[0]._replace(cells=[name.removeprefix(SIGN) for name in first])
-    return [header, *(row._replace(cells=[_unguard(cell) for cell in row.cells]) for row in rows[1:])]
-
-
-def _unguard(cell: str) -> str:
-    return cell[1:] if cell.startswith(SIGN) and _DANGEROUS.match(cell) else cell
+    unguarded = ([cell.removeprefix(SIGN) if _DANGEROUS.match(cell) else cell for cell in row.cells] for row in rows[1:])
+    return [header, *(row._replace(cells=cells) for row, cells in zip(rows[1:], unguarded, strict=True))]
 
 
 def _build_table(pairs: Sequence[Sequence[str]], credit: str, extra_names: Sequence[str] = ()) -> list[list[str]]:

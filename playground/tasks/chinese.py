@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
-from playground.tasks.example import Example, Task
 from playground.tasks.grammars import Grammar, held_back
 
 NOUNS = {  # noun: its measure word, English singular and plural
@@ -120,8 +117,4 @@ def _unseen_count(src: str) -> bool:
     return False
 
 
-def _draw(rng: random.Random, harder: bool) -> Example:
-    return GRAMMAR.draw_where(rng, lambda example: _unseen_count(example.src) == harder)
-
-
-CHINESE_ENGLISH = Task("chinese_english", "words", "words", _draw, GRAMMAR.parse, _unseen_count, place=130)
+CHINESE_ENGLISH = GRAMMAR.make_task("chinese_english", _unseen_count, place=130)

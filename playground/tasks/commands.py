@@ -38,10 +38,6 @@ def _modified_loner(src: str) -> bool:
     return any(word == HELD_OUT_ACTION and after in MODIFIERS for word, after in pairwise(words))
 
 
-def _draw(rng: random.Random, harder: bool) -> Example:
-    return GRAMMAR.draw_where(rng, lambda example: _modified_loner(example.src) == harder)
-
-
 # The split of the paper, "add jump": in training "jump" is a whole command by itself, a tenth of the time, so that the word is learnt, and
 # part of no other. In the task above it also occurs beside "and" and "after", so training shows most of its uses.
 
@@ -91,7 +87,7 @@ def _draw_of_length(rng: random.Random, harder: bool) -> Example:
     return GRAMMAR.draw_where(rng, lambda example: (len(example.tgt.split()) > MOST_ACTIONS) == harder)
 
 
-COMMANDS = Task("commands", "words", "words", _draw, GRAMMAR.parse, _modified_loner, steps=400, place=140)
+COMMANDS = GRAMMAR.make_task("commands", _modified_loner, place=140, steps=400)
 COMMANDS_JUMP, COMMANDS_JUMP_1, COMMANDS_JUMP_4, COMMANDS_JUMP_16 = (
     _split_at_jump(f"commands_jump{f'_{count}' if count else ''}", count) for count in COUNTS
 )

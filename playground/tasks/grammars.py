@@ -18,7 +18,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from playground.tasks.example import Example
+from playground.tasks.example import Example, Task
 
 TargetWords = list[tuple[str, "int | None"]]  # target words, each with the index of the source word it aligns with
 
@@ -77,6 +77,14 @@ class Grammar:
     def draw_where(self, rng: random.Random, accepts: Callable[[Example], bool]) -> Example:
         """Draws sentences until one is accepted."""
         return next(example for example in iter(lambda: self.draw(rng), None) if accepts(example))
+
+    def make_task(self, name: str, is_harder: Callable[[str], bool], place: int, steps: int | None = None) -> Task:
+        """Makes the task of translating its sentences; those that are harder are a split of their own."""
+
+        def draw(rng: random.Random, harder: bool) -> Example:
+            return self.draw_where(rng, lambda example: is_harder(example.src) == harder)
+
+        return Task(name, "words", "words", draw, self.parse, is_harder, steps=steps, place=place)
 
     def _fill(self, name: str, rng: random.Random, src: list[str]) -> TargetWords:
         """Appends one filling of a slot to `src`; returns its target words."""

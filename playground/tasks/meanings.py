@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
-from playground.tasks.example import Example, Task
 from playground.tasks.grammars import Grammar, held_back
 
 NOUNS = {  # both meanings have the same gender; the first is more frequent
@@ -68,8 +65,4 @@ def _unseen_pair(src: str) -> bool:
     return verb is not None and held_back(verb, words[-1])
 
 
-def _draw(rng: random.Random, harder: bool) -> Example:
-    return GRAMMAR.draw_where(rng, lambda example: _unseen_pair(example.src) == harder)
-
-
-ONE_TO_MANY = Task("one_to_many", "words", "words", _draw, GRAMMAR.parse, _unseen_pair, place=200)
+ONE_TO_MANY = GRAMMAR.make_task("one_to_many", _unseen_pair, place=200)

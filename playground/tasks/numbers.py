@@ -1,9 +1,10 @@
-"""Tasks about numbers: addition, and numbers in the words of German, Chinese and English."""
+"""Tasks about numbers: addition, numbers in the words of German, Chinese and English, and dates."""
 
 from __future__ import annotations
 
 import random
 import re
+from calendar import monthrange
 from collections.abc import Callable
 
 from playground.tasks.example import Example, Task
@@ -72,40 +73,14 @@ def _number_task(name: str, place: int, tgt_unit: str, speak: Callable[[str], Ta
     return Task(name, "characters", tgt_unit, draw, answers, is_harder, place=place)
 
 
-# German: units before tens, so that the alignment crosses. Written as one word in German; here its parts are separate.
+# German: units before tens, so that the alignment crosses; written as one word in German, here its parts are separate. English: the same
+# order as the digits, except from 11 to 19, with spaces between all parts instead of hyphens.
 
 GERMAN_ONES = (
     "null", "ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf", "dreizehn", "vierzehn",
     "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn",
 )  # fmt: skip
 GERMAN_TENS = ("", "", "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig")
-
-
-def german(src: str) -> TargetWords:
-    """Returns the words: 347 -> drei hundert sieben und vierzig. A one at the very end is "eins", elsewhere "ein"."""
-    if src == "0":
-        return [("null", 0)]
-    thousands, rest = src[:-3], src[-3:]
-    words = [*_german_group(thousands, 0), ("tausend", len(thousands) - 1)] if thousands else []
-    words += _german_group(rest, len(thousands))
-    return [*words[:-1], ("eins", words[-1][1])] if words[-1][0] == "ein" else words
-
-
-def _german_group(digits: str, at: int) -> TargetWords:
-    """Returns the words of up to three digits that start at index `at` of the source."""
-    hundreds, tens, ones = (int(digit) for digit in digits.zfill(3))
-    last = at + len(digits) - 1
-    words: TargetWords = [(GERMAN_ONES[hundreds], last - 2), ("hundert", last - 2)] if hundreds else []
-    if tens >= 2:
-        words += [(GERMAN_ONES[ones], last), ("und", None)] if ones else []
-        words += [(GERMAN_TENS[tens], last - 1)]
-    elif tens or ones:
-        words += [(GERMAN_ONES[10 * tens + ones], last)]
-    return words
-
-
-# English: the same order as the digits, except from 11 to 19.
-
 ENGLISH_ONES = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
     "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
@@ -113,26 +88,36 @@ ENGLISH_ONES = (
 ENGLISH_TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 
+def german(src: str) -> TargetWords:
+    """Returns the words: 347 -> drei hundert sieben und vierzig. A one at the very end is "eins", elsewhere "ein"."""
+    words = _speak(src, GERMAN_ONES, GERMAN_TENS, ("hundert", "tausend"), between="und")
+    return [*words[:-1], ("eins", words[-1][1])] if words[-1][0] == "ein" else words
+
+
 def english(src: str) -> TargetWords:
-    """Returns the words: 347 -> three hundred forty seven, with spaces between all parts instead of hyphens."""
+    """Returns the words: 347 -> three hundred forty seven."""
+    return _speak(src, ENGLISH_ONES, ENGLISH_TENS, ("hundred", "thousand"))
+
+
+def _speak(src: str, ones: tuple[str, ...], tens: tuple[str, ...], powers: tuple[str, str], between: str = "") -> TargetWords:
+    """Returns the words of a number: its thousands, then the rest. With a word between them, units stand before tens."""
+
+    def speak_group(digits: str, at: int) -> TargetWords:
+        """Returns the words of up to three digits that start at index `at` of the source."""
+        hundreds, ten, unit = (int(digit) for digit in digits.zfill(3))
+        last = at + len(digits) - 1
+        words: TargetWords = [(ones[hundreds], last - 2), (powers[0], last - 2)] if hundreds else []
+        if ten < 2:
+            return [*words, (ones[10 * ten + unit], last)] if ten or unit else words
+        units = [(ones[unit], last)] if unit else []
+        joint = [(between, None)] if unit and between else []
+        return [*words, *units, *joint, (tens[ten], last - 1)] if between else [*words, (tens[ten], last - 1), *units]
+
     if src == "0":
-        return [("zero", 0)]
+        return [(ones[0], 0)]
     thousands, rest = src[:-3], src[-3:]
-    words = [*_english_group(thousands, 0), ("thousand", len(thousands) - 1)] if thousands else []
-    return words + _english_group(rest, len(thousands))
-
-
-def _english_group(digits: str, at: int) -> TargetWords:
-    """Returns the words of up to three digits that start at index `at` of the source."""
-    hundreds, tens, ones = (int(digit) for digit in digits.zfill(3))
-    last = at + len(digits) - 1
-    words: TargetWords = [(ENGLISH_ONES[hundreds], last - 2), ("hundred", last - 2)] if hundreds else []
-    if tens >= 2:
-        words += [(ENGLISH_TENS[tens], last - 1)]
-        words += [(ENGLISH_ONES[ones], last)] if ones else []
-    elif tens or ones:
-        words += [(ENGLISH_ONES[10 * tens + ones], last)]
-    return words
+    words = [*speak_group(thousands, 0), (powers[1], len(thousands) - 1)] if thousands else []
+    return words + speak_group(rest, len(thousands))
 
 
 # Chinese: digit by digit, each with its unit, in groups of four (not three).
@@ -172,3 +157,71 @@ def chinese(src: str) -> TargetWords:
 NUMBERS_DE = _number_task("numbers_de", 80, "words", german, (0, 3))
 NUMBERS_EN = _number_task("numbers_en", 100, "words", english, (0, 3))
 NUMBERS_ZH = _number_task("numbers_zh", 90, "characters", chinese, (0, 4))
+
+
+# Dates: six ways to write one become ISO 8601, year-month-day.
+
+MONTHS = {
+    "english": (
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+    ),
+    "german": ("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"),
+}  # fmt: skip
+MONTHS["short"] = tuple(month[:3] for month in MONTHS["english"])
+DATE_FORMS = (  # {month} is a number, the names are in the language of the form
+    "{day} {english} {year}",
+    "{english} {day}, {year}",
+    "{day} {short} {year}",
+    "{day}. {german} {year}",
+    "{day}.{month}.{year}",
+    "{year}年{month}月{day}日",
+)
+YEARS = (1900, 2099)
+UNSEEN_YEARS = range(1990, 2000)  # the 2090s are in training, so each digit is known at its place
+
+
+def _date_pattern(form: str) -> re.Pattern[str]:
+    """Returns the regular expression of a form, with a named group for each part."""
+    part = {"day": "[1-9][0-9]?", "month": "[1-9][0-2]?", "year": "[0-9]{4}"} | {name: "|".join(months) for name, months in MONTHS.items()}
+    return re.compile(re.sub(r"\\{(\w+)\\}", lambda slot: f"(?P<{slot[1]}>{part[slot[1]]})", re.escape(form)))
+
+
+DATE_PATTERNS = tuple(map(_date_pattern, DATE_FORMS))
+
+
+def _draw_date(rng: random.Random, harder: bool) -> Example:
+    while True:
+        year = rng.choice(UNSEEN_YEARS) if harder else rng.randint(*YEARS)
+        if (year in UNSEEN_YEARS) == harder:
+            break
+    month = rng.randint(1, 12)
+    day = rng.randint(1, monthrange(year, month)[1])
+    names = {name: months[month - 1] for name, months in MONTHS.items()}
+    return _date_answers(rng.choice(DATE_FORMS).format(day=day, month=month, year=year, **names))[0]
+
+
+def _date_answers(src: str) -> tuple[Example, ...]:
+    """Parses a date. Digits align with the same digits of the source; those of a month's name and a leading 0 align with None."""
+    match = next(filter(None, (pattern.fullmatch(src) for pattern in DATE_PATTERNS)), None)
+    if not match:
+        return ()
+    parts = match.groupdict()
+    year, day = int(parts["year"]), int(parts["day"])
+    month = int(parts.get("month") or next(1 + months.index(parts[name]) for name, months in MONTHS.items() if name in parts))
+    if not YEARS[0] <= year <= YEARS[1] or not 1 <= month <= 12 or day > monthrange(year, month)[1]:
+        return ()
+    alignment = [*range(match.start("year"), match.end("year")), None]
+    alignment += [*(_two_digits(match, "month") if "month" in parts else (None, None)), None, *_two_digits(match, "day")]
+    return (Example(src, f"{year}-{month:02}-{day:02}", tuple(alignment)),)
+
+
+def _two_digits(match: re.Match[str], part: str) -> list[int | None]:
+    """Returns the source positions of the two digits of the day or month."""
+    places = [*range(match.start(part), match.end(part))]
+    return places if len(places) == 2 else [None, *places]
+
+
+DATES = Task(
+    "dates", "characters", "characters", _draw_date, _date_answers, lambda src: any(str(year) in src for year in UNSEEN_YEARS), steps=150,
+    place=110,
+)  # fmt: skip

@@ -42,7 +42,7 @@ from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.controls import GROUPS
 from playground.ui.zero_gpu import ON_ZERO_GPU
-from playground.words import entries, glossary, paragraph, say
+from playground.words import entries, glossary, list_terms, paragraph, say
 
 
 def _list_guesses(questions: Iterable[Lab | Question]) -> tuple[str, ...]:
@@ -60,7 +60,7 @@ LISTS: cursor.Lists = {
     "lessons": tuple(COURSE),
     "stops": tuple(STOPS),
     "answers": _list_guesses(lesson.question for lesson in COURSE.values() if lesson.question),
-    "terms": ("all", *glossary.names()),
+    "terms": ("all", *list_terms()),
 }
 
 
@@ -94,7 +94,7 @@ def collect_boot_data(runs: Runs, parameters: Mapping[str, str], token: str) -> 
     words = {name.removeprefix("page."): text for name, text in entries(chosen).items() if name.startswith("page.")}
     return {
         "words": words,
-        "glossary": glossary.glossary(chosen),
+        "glossary": glossary(chosen),
         "course": course.declare_lessons(chosen),
         "labs": labs.list_titles(chosen),
         "dealt_labs": labs.list_dealable(chosen),

@@ -182,25 +182,6 @@ def concatenated(model: Transformer) -> None:
 # --- parameter counts ---
 
 
-def additive_parameters(config: ModelConfig) -> int:
-    """Counts `v` over all heads."""
-    return attention_count(config) * query_width(config)
-
-
-def bilinear_parameters(config: ModelConfig) -> int:
-    """Counts `W` of all heads."""
-    return attention_count(config) * query_width(config) * head_widths(config)[0]
-
-
-def location_parameters(config: ModelConfig) -> int:
-    """Counts `W` of all heads."""
-    return attention_count(config) * query_width(config) * MAX_POSITIONS
-
-
-def without_output(config: ModelConfig) -> int:
-    return -attention_count(config) * (config.d_model**2 + config.bias * config.d_model)
-
-
 def without_feed_forward(config: ModelConfig) -> int:
     sublayer = 2 * config.d_model * config.d_ff + config.bias * (config.d_ff + config.d_model)
     return -(config.encoder_layers + config.decoder_layers) * sublayer
@@ -214,12 +195,14 @@ def running_statistics(config: ModelConfig) -> int:
 
 ALTERNATIVES = {
     "concatenated": Variant(concatenated),
-    "identity_output": Variant(identity_output, extra_parameters=without_output),
+    "identity_output": Variant(
+        identity_output, extra_parameters=lambda config: -attention_count(config) * (config.d_model**2 + config.bias * config.d_model)
+    ),
     "no_feed_forward": Variant(no_feed_forward, extra_parameters=without_feed_forward),
-    "additive": Variant(additive, extra_parameters=additive_parameters),
-    "bilinear": Variant(bilinear, extra_parameters=bilinear_parameters),
+    "additive": Variant(additive, extra_parameters=lambda config: attention_count(config) * query_width(config)),
+    "bilinear": Variant(bilinear, extra_parameters=lambda config: attention_count(config) * query_width(config) * head_widths(config)[0]),
     "cosine": Variant(cosine),
-    "location": Variant(location, extra_parameters=location_parameters),
+    "location": Variant(location, extra_parameters=lambda config: attention_count(config) * query_width(config) * MAX_POSITIONS),
     "batch_norm": Variant(batch_norm, extra_parameters=running_statistics),
     "no_attention_dropout": Variant(no_attention_dropout),
     "plain_xavier": Variant(plain_xavier),

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from playground.config import PAD, ModelConfig
+from playground.config import PAD
 from playground.model.attention import MASKED, MultiHeadAttention, scaled_dot_product_attention
 from playground.model.costs import attention_parameters
 from playground.model.layers import DecoderLayer
@@ -141,11 +141,6 @@ def shared_attention(model: Transformer) -> None:
             setattr(layer.cross_attention, name, getattr(layer.self_attention, name))
 
 
-def without_cross_attention(config: ModelConfig) -> int:
-    """Counts the missing parameters: four matrices and their biases in each decoder layer."""
-    return -config.decoder_layers * attention_parameters(config)
-
-
 class UnchainedLayer(DecoderLayer):
     """`for layer in layers: y = layer(x)`: the next layer reads x again. `0 * y` keeps this layer's gradient at 0 instead of None."""
 
@@ -254,7 +249,9 @@ BUGS = {
     "padding_in_loss": Variant(loss=with_padding),
     "dropout_always": Variant(dropout_always),
     "scale_twice": Variant(scale_twice),
-    "shared_attention": Variant(shared_attention, extra_parameters=without_cross_attention),
+    "shared_attention": Variant(
+        shared_attention, extra_parameters=lambda config: -config.decoder_layers * attention_parameters(config)  # of cross-attention
+    ),
     "unchained_layers": Variant(unchained_layers),
     "softmax_in_loss": Variant(loss=with_softmax),
 }

@@ -8,6 +8,10 @@ A word that depends on a number has two forms, singular first: "{count} {count:s
 
 A language is a folder with a `language.json`: its `name`, a `brief` one, its `html` tag, and the tags by which a browser requests it
 (`browser`, separated by " | ").
+
+The glossary has definitions of the page's terms, and the word forms to link. In `words/<language>/glossary.json` a term has a `name`, other
+`forms` separated by " | ", a `text` of one or two sentences and perhaps a `shape` (a formula, or letters for sizes). `not` holds phrases in
+which the word means something else.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ _NUMBER = re.compile(r"-inf|-?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( ?%)?")
 _POWER = re.compile(r"e([-+])(?=\d\d)0*(\d+)")  # Python's form: a sign and two digits. -1e-9 was typed by a user
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _FORMATTER = Formatter()
+_GLOSSARY = "glossary."
 
 
 def entries(language: str) -> dict[str, str]:
@@ -95,14 +100,8 @@ def _pieces(text: str, values: dict[str, object]) -> Iterator[str]:
         yield before
         if name is not None:
             value = _FORMATTER.get_field(name, (), values)[0]
-            text = _form(value, spec) if "|" in spec else format(value, spec)
+            text = spec.split("|")[str(value) != "1"] if "|" in spec else format(value, spec)
             yield text if before.endswith("“") else printed(text)
-
-
-def _form(count: object, forms: str) -> str:
-    """Chooses between the forms of "step|steps" for this number."""
-    singular, plural = forms.split("|")
-    return singular if str(count) == "1" else plural
 
 
 def known(language: str, key: str) -> bool:
@@ -126,3 +125,30 @@ def preferred(accepted: str, requested: str = "") -> str:
             if any(f"{tag}-".startswith(f"{known}-") for known in browser_tags(language)):
                 return language
     return ENGLISH
+
+
+def list_terms() -> tuple[str, ...]:
+    """Returns the ids of all terms, in the order of the file."""
+    keys = (key.removeprefix(_GLOSSARY) for key in entries(ENGLISH) if key.startswith(_GLOSSARY))
+    return tuple(key.removesuffix(".name") for key in keys if key.endswith(".name"))
+
+
+@cache
+def glossary(language: str) -> dict[str, list]:
+    """Returns {"terms": [{"id", "name", "forms", "text", "shape"}], "not": phrases} for the page's script."""
+    sentences = entries(language)
+    terms = [
+        {
+            "id": name,
+            "name": sentences[f"{_GLOSSARY}{name}.name"],
+            "forms": list(dict.fromkeys([sentences[f"{_GLOSSARY}{name}.name"], *_split(sentences[f"{_GLOSSARY}{name}.forms"])])),
+            "text": sentences[f"{_GLOSSARY}{name}.text"],
+            "shape": sentences.get(f"{_GLOSSARY}{name}.shape", ""),
+        }
+        for name in list_terms()
+    ]
+    return {"terms": terms, "not": _split(sentences[f"{_GLOSSARY}not"])}
+
+
+def _split(forms: str) -> list[str]:
+    return forms.split(" | ") if forms else []

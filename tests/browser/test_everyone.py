@@ -7,8 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from playground.words import LANGUAGES, say
-from playground.words.glossary import glossary
+from playground.words import LANGUAGES, glossary, say
 from tests.browser.conftest import ready
 
 from tests.browser.steps import (  # isort: skip

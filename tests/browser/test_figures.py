@@ -9,6 +9,7 @@ import plotly
 import pytest
 
 from playground.features.shared.figures import attention, tokens
+from playground.features.shared.figures.theme import Style
 from tests.browser.audit import TOUCHING
 from tests.browser.steps import eventually
 from tests.figures.gallery import HARD, gallery, labels
@@ -83,7 +84,7 @@ def test_tokens_stand_on_axes_and_in_hovers_literally(plain):
     names = [name for name in HARD if name != "\ud800"]  # which JSON can't carry to the browser
     mask = [[k <= q for k in range(count)] for q in range(count)]
     weights = [[float(k == q) for k in range(count)] for q in range(count)]
-    draw(plain, 720, matrix=attention.matrix(weights, names, names, mask=mask, kind="decoder", labels=labels("en")))
+    draw(plain, 720, matrix=attention.matrix(weights, names, names, mask=mask, kind="decoder", style=Style(labels("en"))))
     ticks = plain.evaluate("() => [...document.querySelectorAll('#matrix .ytick text')].map((text) => text.textContent)")
     assert ticks == [shortened(name) for name in names]
     for q in range(count):

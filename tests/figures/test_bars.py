@@ -7,7 +7,8 @@ import pytest
 
 from playground.features.interventions import figure as changes
 from playground.features.lessons import figure as guesses
-from playground.features.shared.figures import bars
+from playground.features.shared.figures import graph
+from playground.features.shared.figures.theme import Style
 from playground.features.teacher_forcing import figure as votes_figure
 
 NAMES = ["a", "<b>", "c"]
@@ -21,20 +22,21 @@ def notes(picture):
 
 
 def test_the_likeliest_tokens_stand_in_order_with_what_was_taken_and_what_is_right():
-    figure = bars.top_tokens(["dog", "cat", "<eos>"], [0.5, 0.3, 0.2], chosen=1, right=0, labels={"taken": "taken", "right": "right"})
+    style = Style({"taken": "taken", "right": "right"})
+    figure = graph.top_tokens(["dog", "cat", "<eos>"], [0.5, 0.3, 0.2], chosen=1, right=0, style=style)
     trace, layout = figure["data"][0], figure["layout"]
     assert (trace["x"], trace["text"]) == ([0.5, 0.3, 0.2], ["0.50 · right", "0.30 · taken", "0.20"])
     assert (layout["xaxis"]["range"], layout["yaxis"]["range"]) == ([0, 1], [2.5, -0.5])  # the first on top
     assert layout["yaxis"]["ticktext"] == ["dog", "cat", "&lt;eos&gt;"]
-    figure = bars.frequencies(["a", "b", "c", "d"], [5, 9, 5, 1], most=3, kind="decoder")
+    figure = graph.frequencies(["a", "b", "c", "d"], [5, 9, 5, 1], most=3, kind="decoder")
     assert (figure["data"][0]["x"], figure["layout"]["xaxis"]["range"]) == ([9, 5, 5], [0, 9])
     assert figure["layout"]["meta"]["tokens"] == ["b", "a", "c"]  # ties as they came
-    assert bars.frequencies([], [])["data"][0]["x"] == bars.top_tokens([], [])["data"][0]["x"] == []
+    assert graph.frequencies([], [])["data"][0]["x"] == graph.top_tokens([], [])["data"][0]["x"] == []
 
 
 def test_no_number_claims_certainty_where_there_is_none():
     for value, text in ((0.0, "0.00"), (0.001, "<0.01"), (0.0049, "<0.01"), (0.005, "0.01"), (0.994, "0.99"), (0.9999, ">0.99")):
-        assert unescape(bars.top_tokens(["a"], [value])["data"][0]["text"][0]) == text
+        assert unescape(graph.top_tokens(["a"], [value])["data"][0]["text"][0]) == text
 
 
 def test_before_and_after_stand_on_one_line_and_differ_in_shape():

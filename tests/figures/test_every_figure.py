@@ -16,7 +16,8 @@ from playground.features.evaluation import figure as lengths
 from playground.features.interventions import figure as changes
 from playground.features.lessons import figure as guesses
 from playground.features.positions import figure as positions
-from playground.features.shared.figures import attention, bars, graph, masks, runs, sublayers, tensor
+from playground.features.shared.figures import attention, graph, runs, sublayers, tensor
+from playground.features.shared.figures.theme import Style
 from playground.features.teacher_forcing import figure as lens
 from playground.features.train import figure as curves
 from playground.features.translate import figure as tree
@@ -89,8 +90,8 @@ TWO = {"tokens_of": ("a", "b")}
 REFUSED = [  # names of another number of rows would stand at the wrong ones
     lambda: attention.matrix(TALL, AB, ABC), lambda: attention.matrix(TALL, ABC, AB, mask=np.ones((3, 3))),
     lambda: attention.step_bars(TALL[0], ABC), lambda: lens.votes(ABC, [1.0], KINDS, ABC, **TWO),
-    lambda: lens.path(ABC, np.zeros((2, 2)), **TWO), lambda: bars.top_tokens(AB, [1.0]),
-    lambda: bars.frequencies(["a"], [1, 2]), lambda: changes.pairs(ABC, [0.1] * 3, [0.1] * 2),
+    lambda: lens.path(ABC, np.zeros((2, 2)), **TWO), lambda: graph.top_tokens(AB, [1.0]),
+    lambda: graph.frequencies(["a"], [1, 2]), lambda: changes.pairs(ABC, [0.1] * 3, [0.1] * 2),
     lambda: changes.losses(ABC, [0.1] * 2, [0.1] * 2, kind="cross", most=1),
     lambda: sublayers.parts([0.1, 0.2], ABC, KINDS, ABC, measure="gradient", chosen=1),
     lambda: sublayers.over_training([1], TALL, ABC, KINDS, last=9, measure="gradient", strong=[0]),
@@ -99,8 +100,8 @@ REFUSED = [  # names of another number of rows would stand at the wrong ones
     lambda: heads.over_training([0, 5], np.zeros((1, 2, 3)), chosen=(0, 0)),
     lambda: heads.bars(np.zeros(4), np.zeros(5)), lambda: lengths.by_length([np.ones(3)], [], [(1, 3)], [np.ones(3)]),
     lambda: lens.grid(np.zeros((2, 2)), [["a"], ["b"]], AB, ["a"]),
-    lambda: masks.grid(np.tri(3, dtype=bool), ABC, ABC, causes={"padding": np.array([[True, True, False]])}),
-    lambda: masks.grid(np.tri(3, dtype=bool), AB, ABC), lambda: positions.similarity(TALL),
+    lambda: attention.grid(np.tri(3, dtype=bool), ABC, ABC, causes={"padding": np.array([[True, True, False]])}),
+    lambda: attention.grid(np.tri(3, dtype=bool), AB, ABC), lambda: positions.similarity(TALL),
     lambda: runs.difference(np.eye(3), ["a"], ABC), lambda: tensor.heatmap(np.eye(3), ["a"], ABC, kind="cross"),
     lambda: tree.tree(ABC, [-1, 0, 0], np.zeros((3, 3)), ["kept"] * 2, best=[1]),
     lambda: vectors.plane(np.eye(3)[:, :2], AB, limit=2, shares=(1, 0)), lambda: vectors.cosines(np.eye(2), ["a"]),
@@ -115,10 +116,11 @@ def test_what_does_not_fit_is_refused(draw):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_lines_of_one_picture_differ_in_more_than_colour(dark):
+    style = Style(dark=dark)
     pictures = [
-        graph.lines([0, 1], {str(n): [n, n] for n in range(graph.MAX_LINES)}, dark=dark),
-        runs.overlay("exact_match", [[1, 2]] * 6, [[0.1, 0.2]] * 6, [*"abcdef"], dark=dark),
-        *curves.skeletons(dark=dark).values(),
+        graph.lines([0, 1], {str(n): [n, n] for n in range(graph.MAX_LINES)}, style=style),
+        runs.overlay("exact_match", [[1, 2]] * 6, [[0.1, 0.2]] * 6, [*"abcdef"], style=style),
+        *curves.skeletons(style=style).values(),
     ]
     for picture in pictures:
         for one, other in combinations(picture["data"], 2):

@@ -11,10 +11,12 @@ from playground.features.board import figure as board
 from playground.features.data import figure as data
 from playground.features.positions import figure as positions
 from playground.features.shared.figures import graph, runs, sublayers, theme
+from playground.features.shared.figures.theme import Style
 from playground.features.train import figure as curves
 from playground.rooms.experiment import MOST_ARMS
-from tests.figures.gallery import HISTORY
 
+HISTORY = {"step", "loss", "learning_rate", "grad_norm", "tokens_per_second"}
+HISTORY |= {"validation_step", "validation_loss", "token_accuracy", "exact_match"}
 NAMES, KINDS = ["first", "second", "third"], ["encoder", "cross", "decoder"]
 COURSES = np.array([[0.1, 0.0], [1.0, math.nan], [10.0, 100.0]])
 STEPS = [0, 5, 20]
@@ -31,22 +33,18 @@ def cursor(figure):
     return (shape["x0"], shape["x1"]) if shape["visible"] else None
 
 
-def test_curves_of_a_run_fill_the_columns_that_their_meta_names():
-    skeletons = curves.skeletons(steps=300)
-    filled = {name: drawn(curves.fill(figure, HISTORY, step=340)) for name, figure in skeletons.items()}
-    assert filled["loss"] == [([1, 2, 3, 4], [3.0, 2.0, None, 1.0]), ([2, 4], [2.5, 1.5])]  # NaN is a gap
-    assert [y for _, y in filled["accuracy"]] == [[0.3, 0.9], [0.0, 0.5]]
-    assert filled["learning_rate"][0][1] == [1e-5, 2e-5, 3e-5, 4e-5]  # not rounded away
-    assert {trace["meta"][side] for figure in skeletons.values() for trace in figure["data"] for side in "xy"} == set(HISTORY)
-    for figure in skeletons.values():
-        assert not any(x or y for x, y in drawn(figure))  # a filled one is another
-        assert (cursor(figure), cursor(curves.fill(figure, HISTORY, step=340))) == (None, (340, 340))
+def test_curves_of_a_run_are_empty_and_their_meta_names_the_columns():
+    skeletons = curves.skeletons(steps=300).values()
+    assert {trace["meta"][side] for figure in skeletons for trace in figure["data"] for side in "xy"} == HISTORY
+    for figure in skeletons:
+        assert not any(trace["x"] or trace["y"] for trace in figure["data"])
+        assert cursor(figure) is None
         assert figure["layout"]["xaxis"]["range"] == [0, 300]
-    assert curves.fill(skeletons["loss"], {"step": [1], "loss": [2.0]}, step=1)["data"][1]["x"] == []
 
 
 def test_several_runs_are_lines_with_their_names_and_numbers_and_the_pinned_one_stands_behind():
-    figure = runs.overlay("validation_loss", [[10, 20], [10]], [[3.0, float("nan")], [2.5]], ["brisk-otter", "x" * 300], width=280, end=60)
+    style, losses = Style(width=280), [[3.0, float("nan")], [2.5]]
+    figure = runs.overlay("validation_loss", [[10, 20], [10]], losses, ["brisk-otter", "x" * 300], end=60, style=style)
     assert drawn(figure) == [([10, 20], [3.0, None]), ([10], [2.5])]
     first, second = (trace["name"] for trace in figure["data"])
     assert (first, second[-1], len(second) < 40, cursor(figure)) == ("brisk-otter", "…", True, (60, 60))
@@ -93,7 +91,8 @@ def test_products_add_up_to_the_score_and_query_and_key_share_a_scale():
 
 
 def parts(values, measure="gradient", **more):
-    return sublayers.parts(values, NAMES, KINDS, [str(value) for value in values], measure=measure, chosen=1, **more)
+    texts, style = [str(value) for value in values], Style(width=420)
+    return sublayers.parts(values, NAMES, KINDS, texts, measure=measure, chosen=1, style=style, **more)
 
 
 def test_gauges_stand_at_the_logarithm_and_0_below_all_of_them():

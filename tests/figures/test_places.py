@@ -6,6 +6,7 @@ import pytest
 from playground.features.embeddings import figure as vectors
 from playground.features.evaluation import figure as lengths
 from playground.features.positions.figure import ROOM, clocks
+from playground.features.shared.figures.theme import Style
 from playground.inspection.vectors import frequencies, sinusoids
 
 XY = np.array([[0.0, 0.0], [1.0, 1.0], [-2.0, 1.5], [0.01, 0.0]])
@@ -17,7 +18,7 @@ def plane(**more):
 
 
 def test_points_stand_where_they_are_say_who_they_are_and_both_axes_have_one_scale():
-    figure = plane(ids=[4, 5, 6, 7], chosen=2, near=[0, 1], labels={"axis_1": "{percent} one", "axis_2": "{percent} two"})
+    figure = plane(ids=[4, 5, 6, 7], chosen=2, near=[0, 1], style=Style({"axis_1": "{percent} one", "axis_2": "{percent} two"}))
     (line, points, near, chosen), layout = figure["data"], figure["layout"]
     assert list(zip(points["x"], points["y"], strict=True)) == [tuple(point) for point in XY.tolist()]
     assert points["hovertext"] == ["a", "&lt;b&gt;", "c␣d", "e"]

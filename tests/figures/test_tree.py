@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from playground.features.shared.figures.theme import Style
 from playground.features.translate import figure as tree
 
 # <bos> -> a, b (kept), c (pruned); a -> d (kept, best), e (pruned); b -> f (pruned); d -> <eos> (finished)
@@ -59,7 +60,7 @@ def test_every_hypothesis_stands_at_its_step_with_its_score_and_fates_are_told_b
 @pytest.mark.parametrize(("beam", "width"), [(1, 300), (3, 1100), (10, 300)])
 def test_all_that_was_kept_is_drawn_and_no_two_in_one_place(beam, width):
     names, parents, numbers, fates, best = large(beam)
-    drawn = tree.tree(names, parents, numbers, fates, best=best, width=width)
+    drawn = tree.tree(names, parents, numbers, fates, best=best, style=Style(width=width))
     where = places(drawn)
     assert len(set(where.values())) == len(where)
     assert {name for name, fate in zip(names[1:], fates[1:], strict=True) if fate == "kept"} <= set(where)

@@ -18,7 +18,6 @@ from playground.lessons import controlled
 from playground.lessons.controlled import CLOSE, Result, best, margin, measure_harder, spread
 from playground.lessons.labs import LABS, bugs
 from playground.lessons.labs.ablations import judges
-from playground.lessons.labs.ablations.norm_depth import better_norm
 from playground.lessons.labs.exposure_bias import AROUND, WAYS, Decoded, by_distance, compared, cost, decode, first_mistake
 from playground.runs.queue import train_inline
 from playground.tasks.toy_tasks import TASKS
@@ -137,7 +136,7 @@ KINDS = {"interleaved": [1.0], "concatenated": [0.95], "learned": [0.5], "rotary
 LOSSES = {"a": {"loss": 0.1}, "b": {"loss": 0.2}, "c": {"loss": 0.3}}
 HEADS = {"one": {"loss": 0.2}, "two": {"loss": 0.1}, "four": {"loss": 0.1}, "eight": {"loss": 0.15}}
 FAR = {"sinusoids": {"harder": 0.4}, "learned": {"harder": 0.0}, "rotary": {"harder": 1.0}}
-ONE, DEPTH = judges.which("one", "other"), better_norm
+ONE, DEPTH = judges.which("one", "other"), judges.better_norm
 RIGHT = {"exact": 1.0, "tokens": 1.0, "padded": 1.0}
 
 

@@ -13,7 +13,7 @@ from playground.config import EOS, KNOBS, Experiment
 from playground.lessons.controlled import SMALL, ControlledExperiment, Result
 from playground.lessons.lab import Lines
 from playground.lessons.labs import LABS, why_attention
-from playground.lessons.labs.ablations import norm_depth
+from playground.lessons.labs.ablations import judges
 from playground.runs.corpora import ModelCache
 from playground.runs.queue import train_inline
 from playground.variants import ALL, build
@@ -32,7 +32,7 @@ def _no_time_is_taken_of_long_sentences_and_deep_models():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(why_attention, "CLOCKED", (2, 3))
         patch.setattr(why_attention, "TRIES", 1)
-        patch.setattr(norm_depth, "DEPTHS", (2,))
+        patch.setattr(judges, "DEPTHS", (2,))
         yield
 
 
@@ -110,11 +110,11 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
 
 
 def test_only_torchs_initialisation_starves_the_first_layers_of_a_deep_post_norm_decoder(monkeypatch):
-    monkeypatch.setattr(norm_depth, "DEPTHS", (12,))
+    monkeypatch.setattr(judges, "DEPTHS", (12,))
     for seed in (1, 2):
         ratios = {}
-        for arm in norm_depth.NORM_DEPTH.arms:
-            experiment = norm_depth.NORM_DEPTH.experiment(arm, seed).with_(train_size=100)
-            (ratios[arm],) = norm_depth.gradients_at_start(build(experiment.model, 30, 30).eval(), CORPORA.get(experiment), seed)["ratios"]
+        for arm in judges.NORM_DEPTH.arms:
+            experiment = judges.NORM_DEPTH.experiment(arm, seed).with_(train_size=100)
+            (ratios[arm],) = judges.gradients_at_start(build(experiment.model, 30, 30).eval(), CORPORA.get(experiment), seed)["ratios"]
         assert ratios.pop("plain_post") < 0.05
         assert 0.3 < min(ratios.values()) <= max(ratios.values()) < 4

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from playground.config import PAD, Refusal
 from playground.lessons import thumbnails
 from playground.lessons.lab import Grid, Lines, TextTable
-from playground.lessons.labs import LABS, START, get, layer_norm, loss, norms, padding_sides, residuals, softmax
+from playground.lessons.labs import LABS, START, attention, get, loss, masks, norms, sublayers
 from playground.lessons.thumbnails import load_thumbnail
 from playground.training.step import cross_entropy
 from playground.words import LANGUAGES, entries, known
@@ -160,18 +160,18 @@ def test_the_masked_loss_is_torchs_cell_by_cell_in_the_mean_and_smoothed(eps):
 
 
 def test_padding_gets_no_gradient_through_a_mask_and_padding_idx_hides_a_missing_one(monkeypatch):
-    left, right = (padding_sides.padded((4, 5, 6), 2, side) for side in ("left", "right"))
-    assert (left.tolist(), padding_sides.counted_from_the_edge(left).tolist()) == ([[PAD, PAD, 4, 5, 6]], [[0, 1, 2, 3, 4]])
-    assert padding_sides.counted_from_the_first(left).tolist() == [[0, 0, 0, 1, 2]]
-    assert padding_sides.counted_from_the_first(right)[0, :3].tolist() == [0, 1, 2]
-    rows = torch.randn(padding_sides.SIZE, padding_sides.WIDTH)
+    left, right = (masks.padded((4, 5, 6), 2, side) for side in ("left", "right"))
+    assert (left.tolist(), masks.counted_from_the_edge(left).tolist()) == ([[PAD, PAD, 4, 5, 6]], [[0, 1, 2, 3, 4]])
+    assert masks.counted_from_the_first(left).tolist() == [[0, 0, 0, 1, 2]]
+    assert masks.counted_from_the_first(right)[0, :3].tolist() == [0, 1, 2]
+    rows = torch.randn(masks.SIZE, masks.WIDTH)
     for masked, index, learns in ((True, None, False), (False, None, True), (False, PAD, False)):
-        assert (padding_sides.gradient_of_padding(rows, masked=masked, padding_idx=index) > 0) == learns
-    norms = padding_sides.norms_with_padding_idx(rows)
+        assert (masks.gradient_of_padding(rows, masked=masked, padding_idx=index) > 0) == learns
+    norms = masks.norms_with_padding_idx(rows)
     assert (norms["pad_before"], norms["pad_after"]) == (0, 0), "the row of padding is zeros and stays so"
     assert abs(norms["token_after"] - norms["token_before"]) > 1e-3
-    monkeypatch.setattr(padding_sides, "Embedding", lambda size, width, padding_idx: torch.nn.Embedding(size, width))
-    norms = padding_sides.norms_with_padding_idx(rows)
+    monkeypatch.setattr(masks, "Embedding", lambda size, width, padding_idx: torch.nn.Embedding(size, width))
+    norms = masks.norms_with_padding_idx(rows)
     assert 0 < norms["pad_before"] != norms["pad_after"]
 
 
@@ -179,12 +179,12 @@ def draw(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-@pytest.mark.parametrize("width", layer_norm.WIDTHS)
+@pytest.mark.parametrize("width", norms.WIDTHS)
 def test_the_two_layer_norms_are_torchs_and_differ_by_one_factor(width):
     x = draw(7, width) * 3 + 1
-    theirs = nn.LayerNorm(width, eps=layer_norm.EPS, dtype=x.dtype)(x)
-    torch.testing.assert_close(layer_norm.by_variance(x), theirs)
-    torch.testing.assert_close(layer_norm.by_deviation(x), theirs * ((width - 1) / width) ** 0.5, rtol=2e-3, atol=1e-4)
+    theirs = nn.LayerNorm(width, eps=norms.EPS, dtype=x.dtype)(x)
+    torch.testing.assert_close(norms.by_variance(x), theirs)
+    torch.testing.assert_close(norms.by_deviation(x), theirs * ((width - 1) / width) ** 0.5, rtol=2e-3, atol=1e-4)
 
 
 def test_layer_norm_and_batch_norm_are_torchs_and_average_over_what_is_said():
@@ -203,29 +203,29 @@ def test_layer_norm_and_batch_norm_are_torchs_and_average_over_what_is_said():
 @pytest.mark.parametrize(("connected", "norm"), [(True, "none"), (True, "post"), (False, "none")])
 def test_the_gradient_is_the_product_of_the_layers_jacobians(connected, norm):
     """Backwards by hand for one token: from the last layer to the first, g <- J^T g."""
-    (x, direction), residual = draw(2, 1, residuals.D), residuals.connection(connected)
-    layers = residuals.sublayers(4, "xavier", torch.Generator().manual_seed(1))
+    (x, direction), residual = draw(2, 1, sublayers.D), sublayers.connection(connected)
+    layers = sublayers.sublayers(4, "xavier", torch.Generator().manual_seed(1))
     inputs = [x]
     for sublayer in layers:
-        inputs.append(residuals.layer(inputs[-1], sublayer, residual, norm).detach())
+        inputs.append(sublayers.layer(inputs[-1], sublayer, residual, norm).detach())
     g = (direction / direction.norm()).flatten()
     for sublayer, entering in zip(reversed(layers), reversed(inputs[:-1]), strict=True):
-        jacobian = torch.autograd.functional.jacobian(lambda y, sublayer=sublayer: residuals.layer(y, sublayer, residual, norm), entering)
-        g = jacobian.reshape(residuals.D, residuals.D).T @ g
-    norms_reached = residuals.reaching(layers, residual, norm, x, direction)
+        jacobian = torch.autograd.functional.jacobian(lambda y, sublayer=sublayer: sublayers.layer(y, sublayer, residual, norm), entering)
+        g = jacobian.reshape(sublayers.D, sublayers.D).T @ g
+    norms_reached = sublayers.reaching(layers, residual, norm, x, direction)
     assert len(norms_reached) == 3  # after 1, 2 and 4 layers
     assert norms_reached[-1] == pytest.approx(g.norm().item())
 
 
 def test_softmax_and_its_jacobian_are_torchs():
     scores = draw(20, 4) * 30
-    torch.testing.assert_close(softmax.softmax(scores), scores.softmax(dim=-1))
+    torch.testing.assert_close(attention.softmax(scores), scores.softmax(dim=-1))
     row = torch.tensor([0.3, -1.2, 2.0, 0.0], dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), row)
-    torch.testing.assert_close(softmax.jacobian(softmax.softmax(row)), jacobian)
+    torch.testing.assert_close(attention.jacobian(attention.softmax(row)), jacobian)
     scores = draw(20, 4, seed=1)
-    largest = [softmax.jacobian(y).abs().max() for y in softmax.softmax(scores)]
-    torch.testing.assert_close(softmax.steepest(scores), torch.stack(largest))
-    raw, scaled = softmax.variances(64, 1)
-    assert raw / 64 == pytest.approx(1, abs=6 * math.sqrt(2 / softmax.DRAWN))
+    largest = [attention.jacobian(y).abs().max() for y in attention.softmax(scores)]
+    torch.testing.assert_close(attention.steepest(scores), torch.stack(largest))
+    raw, scaled = attention.variances(64, 1)
+    assert raw / 64 == pytest.approx(1, abs=6 * math.sqrt(2 / attention.DRAWN))
     assert scaled == pytest.approx(raw / 64)

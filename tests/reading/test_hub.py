@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from playground.config import Refusal
-from playground.reading import hub
-from playground.reading.hub import load_from_hub, read_stream
+from playground.reading import opening
+from playground.reading.opening import load_from_hub, read_stream
 from tests.reading.outcomes import check_refusal
 
 RECORDS = [{"id": str(n), "translation": {"en": f"a {n}", "de": f"b {n}"}} for n in range(5)]
@@ -18,7 +18,7 @@ def library(monkeypatch, load) -> list:
     calls = []
     load_dataset = lambda *arguments, **options: (calls.append((arguments, options)), load())[1]  # noqa: E731
     monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
-    monkeypatch.setattr(hub, "_is_reachable", lambda: True)
+    monkeypatch.setattr(opening, "_is_reachable", lambda: True)
     return calls
 
 
@@ -76,7 +76,7 @@ def test_what_is_no_name_and_a_library_or_a_network_that_is_missing(monkeypatch,
         assert refusal("a/b").key == "data.hub_missing"
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=lambda *a, **o: calls.append(a)))
-    monkeypatch.setattr(hub, "getproxies", dict)
+    monkeypatch.setattr(opening, "getproxies", dict)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     assert refusal("a/b").key == "data.hub_away"
     assert not calls

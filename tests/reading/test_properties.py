@@ -11,9 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 from playground.reading.column_mapping import Choices
 from playground.reading.encodings import ENCODINGS
-from playground.reading.formats.escapes import KINDS, count_kinds as traces_in, strip_markup, undo
 from playground.reading.pairs import Pairs
-from playground.reading.text import normalise
+from playground.reading.text import ESCAPE_KINDS, count_kinds as traces_in, normalise, strip_markup, undo
 from tests.reading.cases import CASES
 from tests.reading.formats.test_exchange import AB, CD, XLIFF_12, XLIFF_20, tmx
 from tests.reading.formats.test_sheets import parquet, workbook
@@ -110,4 +109,4 @@ def test_hostile_text_takes_time_by_its_length(content, ending):
 def test_time_grows_with_the_length(unit):
     text = "a" + unit * (100_000 // len(unit))
     assert normalise(normalise(text)) == normalise(text)
-    traces_in([strip_markup(text), undo(text, KINDS)])
+    traces_in([strip_markup(text), undo(text, ESCAPE_KINDS)])

@@ -12,8 +12,7 @@ from hypothesis import given, settings, strategies as st
 from playground import config
 from playground.tasks import chinese, german, meanings
 from playground.tasks.commands import COMPOSED, COUNTS, MOST_ACTIONS
-from playground.tasks.dates import PATTERNS
-from playground.tasks.numbers import UNSEEN_PAIRS
+from playground.tasks.numbers import DATE_PATTERNS, UNSEEN_PAIRS
 from playground.tasks.toy_tasks import SPLITS, TASKS, answers, draw_of_length, examples, references, split_of, units
 from playground.words import LANGUAGES, known
 
@@ -157,7 +156,7 @@ def test_days_are_in_the_nineties_whose_digits_are_known_at_every_place():
     assert {day[5:7] for day in train} == {f"{month:02}" for month in range(1, 13)}
     assert all({day[place] for day in train} >= {day[place] for day in harder} for place in range(4))
     first = sources("dates", count=2000)
-    assert min(sum(pattern.fullmatch(src) is not None for src in first) for pattern in PATTERNS) > 200
+    assert min(sum(pattern.fullmatch(src) is not None for src in first) for pattern in DATE_PATTERNS) > 200
 
 
 def triple(src: str) -> tuple | None:

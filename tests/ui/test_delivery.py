@@ -12,7 +12,7 @@ import httpx
 import plotly
 import pytest
 
-from playground.features.shared.figures import theme
+from playground.features.shared.figures.theme import Style
 from playground.ui.assets import PREFIX, TRACES, asset_path, choose_coding, shake_tree
 from playground.ui.delivery import FOR_EVER, MIN_GZIP_BYTES
 from playground.words import say
@@ -99,7 +99,7 @@ def test_it_is_the_panel_s_own_picture(site):
     light, dark = (figure["data"][0]["z"] for figure in (block["figure"], drawn(site, language, "1")["figure"]))
     cells = re.findall(r'<rect x="(\d+)" y="(\d+)" width="1" height="1" fill="(#\w+)" style="--dark:(#\w+)"/>', screen)
     expected = [
-        (str(column), str(row), theme.shades(light[row][column])[0], theme.shades(dark[row][column], dark=True)[0])
+        (str(column), str(row), Style().shades(light[row][column])[0], Style(dark=True).shades(dark[row][column])[0])
         for row in range(len(light))
         for column in range(len(light[0]))
     ]

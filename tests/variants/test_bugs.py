@@ -13,7 +13,7 @@ from playground.decoding import greedy
 from playground.model.masks import padding_mask
 from playground.model.transformer import Transformer
 from playground.training.step import cross_entropy
-from playground.variants.bugs import scaled_twice, tiny_filled, unshifted, with_softmax, without_cross_attention
+from playground.variants.bugs import BUGS, scaled_twice, tiny_filled, unshifted, with_softmax
 from tests.model.shared_copies import as_nn_transformer, disturb
 from tests.training.corpora import training_of
 from tests.variants.varied import NORMS, OFF, SRC, TGT, attentions, draw, paper_and_variant, with_attend, with_norms
@@ -152,7 +152,7 @@ def test_one_attention_object_has_the_same_matrices_for_both_jobs():
     for layer in changed.decoder:
         assert all(getattr(layer.cross_attention, name) is getattr(layer.self_attention, name) for name in ("W_q", "W_k", "W_v", "W_o"))
     sizes = [sum(parameter.numel() for parameter in model.parameters()) for model in (paper, changed)]
-    assert sizes[1] - sizes[0] == without_cross_attention(changed.config)
+    assert sizes[1] - sizes[0] == BUGS["shared_attention"].extra_parameters(changed.config)
 
 
 @torch.inference_mode()

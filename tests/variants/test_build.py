@@ -16,8 +16,7 @@ from playground.model.costs import parameter_count
 from playground.training.replicas import FastAttention, FastDropout, FastLinear, replica
 from playground.training.step import cross_entropy
 from playground.training.work import step_work
-from playground.variants import ALL, Variant, alternatives, bugs, recurrent, variant_of
-from playground.variants.build import merge
+from playground.variants import ALL, Variant, alternatives, bugs, merge, recurrent, variant_of
 from tests.model.shared_copies import disturb
 from tests.training.corpora import training_of
 from tests.variants.varied import SRC, STEADY, TGT, UNSTEADY, VOCABULARY, attentions, built, naive, paper_and_variant, talkative

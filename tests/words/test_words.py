@@ -11,8 +11,22 @@ from string import Formatter
 import pytest
 
 from playground.config import KNOBS, PRESETS, Refusal, limits
-from playground.words import ENGLISH, LANGUAGES, areas, entries, files, known, listed, named, paragraph, preferred, printed, say
-from playground.words.glossary import glossary, names
+from playground.words import (
+    ENGLISH,
+    LANGUAGES,
+    areas,
+    entries,
+    files,
+    glossary,
+    known,
+    list_terms,
+    listed,
+    named,
+    paragraph,
+    preferred,
+    printed,
+    say,
+)
 
 ROOT = Path(__file__).parents[2] / "playground"
 HOLE = "\0"  # where a value goes
@@ -56,7 +70,10 @@ def strings() -> tuple[set[str], set[str]]:
     keys, texts = set(), set()
     for file in {*ROOT.rglob("*.py")} - {*ROOT.rglob("test_*.py")}:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in ("say", "Refusal"):
+            name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+            if name == "offer":  # a choice, whose options have words of their own
+                texts |= {f"{each.value}_{HOLE}" for each in node.args if isinstance(each, ast.Constant)}
+            elif name in ("say", "Refusal"):
                 values = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
                 keys |= {value for value in values if re.fullmatch(r"[a-z]+\.[\w.]+", value)}
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -141,7 +158,7 @@ def test_a_browser_gets_the_first_language_that_is_here():
 
 
 def test_the_glossary_has_all_its_words_one_term_for_each_form_and_the_same_mathematics_in_both_languages():
-    wanted = {f"glossary.{name}.{part}" for name in names() for part in ("name", "forms", "text")} | {"glossary.not"}
+    wanted = {f"glossary.{name}.{part}" for name in list_terms() for part in ("name", "forms", "text")} | {"glossary.not"}
     for language in LANGUAGES:
         assert wanted == {key for key in entries(language) if key.startswith("glossary.") and not key.endswith(".shape")}
         forms = [form.lower() for term in glossary(language)["terms"] for form in term["forms"]]

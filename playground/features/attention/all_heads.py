@@ -46,7 +46,9 @@ def build_table(view: View, scored: HeadScores) -> list[dict]:
         for layer, heads in enumerate(scored.heads)
         for at, head in enumerate(heads)
     ]
-    sentences = [view.say(choose_rule(view), sentences=scored.sentences, most=f"{scored.most:.2f}", step=view.look.step)]
+    is_snapshot = view.step is not None and view.run.parameters_at(view.step)[0] != view.look.step
+    counts = {"sentences": scored.sentences, "most": f"{scored.most:.2f}", "step": view.look.step}
+    sentences = [view.say("heads.rule_replay" if is_snapshot else "heads.rule", **counts)]
     if any(head.name == "sharp" for head in flat):
         sentences.append(view.say("heads.rule_sharp"))
     common_name, count = scored.commonest()
@@ -56,11 +58,6 @@ def build_table(view: View, scored: HeadScores) -> list[dict]:
         blocks.table("names", [view.say(f"heads.{column}") for column in columns], rows, view.say("heads.table"), rowheads=True),
         blocks.text("rule", paragraph(sentences), css="pg-caption"),
     ]
-
-
-def choose_rule(view: View) -> str:
-    is_snapshot = view.step is not None and view.run.parameters_at(view.step)[0] != view.look.step
-    return "heads.rule_replay" if is_snapshot else "heads.rule"
 
 
 def format_share(value: float | None) -> str:
@@ -89,11 +86,9 @@ def draw_over_training(view: View, scored: HeadScores, chosen: tuple[int, int]) 
         step=view.step,
     )
     caption = paragraph([view.say(fact.key, **fact.values), view.say("heads.curves_note", sentences=series.sentences)])
-    options = [{"value": option, "label": view.say(f"heads.measure_{option}")} for option in choices("measure")]
-    switch = blocks.choice("measure", "measure", view.say("heads.measure"), options, measure)
     return [
         blocks.figure("over-training", picture, caption, view.say("heads.curves"), hint=view.say("heads.curves_hint")),
-        *([switch] if series.aligned is not None else []),
+        *([view.offer("measure", "measure", "heads.measure", value=measure)] if series.aligned is not None else []),
     ]
 
 
@@ -124,11 +119,10 @@ def build_model_view(view: View, chosen: tuple[str, int, int], masks: Mapping[st
 
 def _build_grid(view: View, kind: str, stack: np.ndarray, mask: np.ndarray, chosen: tuple[int, int] | None) -> dict:
     scored = score_heads(view, kind)
-    names = [[_label(view, HeadAt(kind, layer, head), named) for head, named in enumerate(row)] for layer, row in enumerate(scored.heads)]
     rows = [
         [
             {
-                "label": names[layer][head],
+                "label": _label(view, HeadAt(kind, layer, head), scored.heads[layer][head]),
                 "said": _describe(view, HeadAt(kind, layer, head), weights, mask),
                 "mini": make_miniature(np.asarray(weights, dtype=np.float64), mask, "probability", square=True),
             }

@@ -62,7 +62,7 @@ function parts({ weights, mask, alignment }, { unit, size, top, foot, bottom, x,
   const strands = weights.flatMap((row, q) => row.flatMap((weight, k) => (mask[q][k] && weight >= LEAST ? [strand(q, k, weight)] : [])));
   const guides = (alignment ?? []).flatMap((k, q) => {
     if (k === null || q >= query.texts.length || k >= key.texts.length) return [];
-    return [{ q, k, line: svg("g", {}, thread("halo", q, k), thread("guide", q, k)) }];
+    return [{ q, k, line: thread("guide", q, k) }];
   });
   const label = (name, { texts, y, up, upright, every }) => texts.map((text, at) => {
     const place = { x: x(at), y: up ? y - 6 : y + (upright ? 16 : 6), "font-size": size, "data-at": at };
@@ -122,7 +122,7 @@ function picture(block) {
   const colours = `--hue: ${block.colours.hue}; --guide: ${block.colours.guide}`;
   const about = { role: "img", "aria-label": `${block.title}. ${block.caption}`, style: colours };
   const drawing = svg("svg", { class: "pg-strands", translate: "no", viewBox: `0 0 ${width} ${height}`, width, height, ...about },
-    ...strands.map(({ line }) => line), ...guides.map(({ line }) => line), ...query, ...key, ...numbers, ...legend(block, place, guided), ...hits);
+    ...guides.map(({ line }) => line), ...strands.map(({ line }) => line), ...query, ...key, ...numbers, ...legend(block, place, guided), ...hits);
   drawing.addEventListener("pointerover", (event) => over(block, tokenOf(event)));
   drawing.addEventListener("pointerleave", () => point(null));
   drawing.addEventListener("click", (event) => click(block, tokenOf(event)));

@@ -9,8 +9,7 @@ import numpy as np
 
 from playground.features.attention import figure as products
 from playground.features.shared import blocks
-from playground.features.shared.figures import attention as pictures
-from playground.features.shared.heads import format_weight, write_fed_note
+from playground.features.shared.heads import draw_matrix, format_weight, write_fed_note
 from playground.features.shared.naming import variant_name
 from playground.features.shared.queries.activations import SentenceActivations, activations
 from playground.features.shared.view import LARGE, View, steps, texts
@@ -122,17 +121,7 @@ def draw_rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: list[s
     if share < 1:
         sentences.append(view.say("heads.rollout_share", percent=percent(share)))
     sentences.append(view.say("heads.rollout_residual" if residual else "heads.rollout_no_residual"))
-    picture = view.draw(
-        pictures.matrix,
-        flow,
-        rows,
-        columns,
-        mask=mask,
-        kind=part,
-        pinned=view.pinned(*flow.shape),
-        alignment=alignment,
-        share=LARGE,
-        labels=view.labels | {"weight": view.labels["flow"], "hover_weight": view.labels["hover_flow"]},
-    )
+    labels = view.labels | {"weight": view.labels["flow"], "hover_weight": view.labels["hover_flow"]}
+    picture = draw_matrix(view, part, flow, mask, labels=labels)
     title = view.say(f"heads.rollout_title_{part}", layers=len(getattr(look, part)))
     return blocks.figure("rollout", picture, paragraph([*sentences, write_fed_note(view, view.part)]), title)

@@ -3,12 +3,14 @@ mark; a click on a run opens it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from playground.features.shared.figures import theme, tokens
 from playground.features.shared.figures.runs import DASHES, MARKS, SHARES, axes, shade, small_key, truncate
+from playground.features.shared.figures.theme import PLAIN, Style
 
+FORMATS = {"exact_match": ".1%", "validation_loss": ".3f"}
 OPENS = {"field": "run", "to": {"tab": "training"}}  # the cursor's change by a click on a run
 
 
@@ -45,10 +47,14 @@ class Shade(NamedTuple):
 def arm_style(arm: int, dark: bool) -> dict[str, str]:
     """Returns colour, dash and mark of an arm; no two of the first 36 have the same colour and dash."""
     colors = theme.lines(dark)
-    return {
-        "color": colors[arm % len(colors)], "dash": DASHES[(arm + arm // len(colors)) % len(DASHES)],
-        "mark": MARKS[(arm + arm // len(colors)) % len(MARKS)],
-    }  # fmt: skip
+    turned = arm + arm // len(colors)
+    return {"color": colors[arm % len(colors)], "dash": DASHES[turned % len(DASHES)], "mark": MARKS[turned % len(MARKS)]}
+
+
+def arm_key(arm: int, dark: bool) -> dict[str, str]:
+    """Returns the colour and the dashes of an arm's lines, for a small SVG key."""
+    look = arm_style(arm, dark)
+    return small_key(look["color"], look["dash"])
 
 
 def course(
@@ -58,88 +64,64 @@ def course(
     *,
     column: str = "exact_match",
     last: float | None = None,
-    width: int = 720,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws the exact match of every run, or another `column` of the validations, over the steps, as a thin line; the mean of an arm with
     several runs as a thick one, with its range as a shade. The legend names the `arms` that have a line. The axis reaches the step `last`,
     also where no curve does."""
     present = sorted({line.arm for line in lines})
-    data = [_draw_range(band, dark) for band in bands]
-    is_share = column == "exact_match"
-    data += [_draw_line(line, is_share, dark) for line in lines]
-    data += [_draw_mean(band, dark) for band in bands]
-    data += [_draw_entry(arm, arms[arm], width, dark) for arm in present]
-    x = theme.axis(theme.word(labels, "step"), dark, rangemode="tozero", showgrid=False, showline=True)
-    x |= {"range": [0, last]} if last else {}
-    return {"data": data, "layout": _lay_out(len(present), x, dark, is_share)}
+    data = [_draw_range(band, style) for band in bands]
+    for line in lines:
+        name = tokens.escape(line.name)
+        data.append(_draw(line.arm, style, 1.4, theme.rounded(line.places, 1), theme.rounded(line.values), size=4) | {
+            "name": name, "customdata": [line.run] * len(line.places), "meta": OPENS, "showlegend": False, "opacity": 0.6,
+            "hovertemplate": f"{name}: %{{y:{FORMATS[column]}}}<extra></extra>", "cliponaxis": False,
+        })  # fmt: skip
+    for band in bands:
+        mean = _draw(band.arm, style, 3.5, theme.rounded(band.places, 1), theme.rounded(band.mean))
+        data.append(mean | {"hoverinfo": "skip", "showlegend": False})
+    for arm in present:  # the legend's entries
+        data.append(_draw(arm, style, 3, [None], [None], size=6) | {"name": _cut_name(arms[arm], style), "hoverinfo": "skip"})
+    x = style.axis(style.word("step"), rangemode="tozero", showgrid=False, showline=True, **({"range": [0, last]} if last else {}))
+    return {"data": data, "layout": _lay_out(len(present), x, column, style)}
 
 
-def scores(
-    points: Sequence[Point], arms: Sequence[str], across: str, *, column: str = "exact_match", width: int = 720, dark: bool = False
-) -> dict:
+def scores(points: Sequence[Point], arms: Sequence[str], across: str, *, column: str = "exact_match", style: Style = PLAIN) -> dict:
     """Draws the exact match, or another `column`, of every run against one of its numbers or a knob, which `across` names."""
-    is_share = column == "exact_match"
     present = sorted({point.arm for point in points})
     data = []
     for arm in present:
-        own, style = [point for point in points if point.arm == arm], arm_style(arm, dark)
+        own, look = [point for point in points if point.arm == arm], arm_style(arm, style.dark)
         data.append({
-            "type": "scatter", "mode": "markers", "name": tokens.escape(truncate(arms[arm], width - 110)),
+            "type": "scatter", "mode": "markers", "name": _cut_name(arms[arm], style),
             "x": [point.place for point in own], "y": theme.rounded([point.value for point in own]), "customdata": [dot.run for dot in own],
             "text": [tokens.escape(point.name) for point in own], "meta": OPENS, "cliponaxis": False,
-            "marker": {"symbol": style["mark"], "size": 10, "color": style["color"], "opacity": 0.85},
-            "hovertemplate": f"%{{text}}: %{{y:{'.1%' if is_share else '.3f'}}}<br>%{{x}}<extra></extra>",
+            "marker": {"symbol": look["mark"], "size": 10, "color": look["color"], "opacity": 0.85},
+            "hovertemplate": f"%{{text}}: %{{y:{FORMATS[column]}}}<br>%{{x}}<extra></extra>",
         })  # fmt: skip
     is_text = any(isinstance(point.place, str) for point in points)
-    x = theme.axis(tokens.escape(across), dark, showgrid=False, showline=True)
-    x |= {"type": "category"} if is_text else {"rangemode": "tozero"}
-    return {"data": data, "layout": _lay_out(len(present), x, dark, is_share)}
+    x = style.axis(tokens.escape(across), showgrid=False, showline=True, **({"type": "category"} if is_text else {"rangemode": "tozero"}))
+    return {"data": data, "layout": _lay_out(len(present), x, column, style)}
 
 
-def _lay_out(entries: int, x: dict[str, Any], dark: bool, is_share: bool = True) -> dict:
-    y = theme.axis("", dark) | (SHARES if is_share else {"rangemode": "tozero"})
-    return axes(entries, x, y, dark, hovermode="closest")
+def _lay_out(entries: int, x: dict[str, Any], column: str, style: Style) -> dict:
+    return axes(entries, x, style.axis("") | (SHARES if column == "exact_match" else {"rangemode": "tozero"}), style)
 
 
-def arm_key(arm: int, dark: bool) -> dict[str, str]:
-    """Returns the colour and the dashes of an arm's lines, for a small SVG key."""
-    style = arm_style(arm, dark)
-    return small_key(style["color"], style["dash"])
+def _cut_name(name: str, style: Style) -> str:
+    return tokens.escape(truncate(name, style.width - 110))
 
 
-def _draw_line(line: Line, is_share: bool, dark: bool) -> dict:
-    style = arm_style(line.arm, dark)
+def _draw(arm: int, style: Style, width: float, x: list, y: list, size: int = 0) -> dict:
+    """Draws a line of an arm, with marks of this size if it has one."""
+    look = arm_style(arm, style.dark)
+    marks = {"marker": {"symbol": look["mark"], "size": size, "color": look["color"]}} if size else {}
     return {
-        "type": "scatter", "mode": "lines+markers", "name": tokens.escape(line.name), "x": theme.rounded(line.places, 1),
-        "y": theme.rounded(line.values), "customdata": [line.run] * len(line.places), "meta": OPENS, "showlegend": False, "opacity": 0.6,
-        "line": {"color": style["color"], "width": 1.4, "dash": style["dash"]},
-        "marker": {"symbol": style["mark"], "size": 4, "color": style["color"]},
-        "hovertemplate": f"{tokens.escape(line.name)}: %{{y:{'.1%' if is_share else '.3f'}}}<extra></extra>", "cliponaxis": False,
-        "legendgroup": f"arm-{line.arm}",
+        "type": "scatter", "mode": "lines+markers" if size else "lines", "x": x, "y": y, "legendgroup": f"arm-{arm}",
+        "line": {"color": look["color"], "width": width, "dash": look["dash"]}, **marks,
     }  # fmt: skip
 
 
-def _draw_mean(band: Shade, dark: bool) -> dict:
-    style = arm_style(band.arm, dark)
-    return {
-        "type": "scatter", "mode": "lines", "x": theme.rounded(band.places, 1), "y": theme.rounded(band.mean), "hoverinfo": "skip",
-        "line": {"color": style["color"], "width": 3.5, "dash": style["dash"]}, "showlegend": False, "legendgroup": f"arm-{band.arm}",
-    }  # fmt: skip
-
-
-def _draw_range(band: Shade, dark: bool) -> dict:
+def _draw_range(band: Shade, style: Style) -> dict:
     low, high = theme.rounded(band.low), theme.rounded(band.high)
-    return shade(theme.rounded(band.places, 1), low, high, arm_style(band.arm, dark)["color"], 0.15, f"arm-{band.arm}")
-
-
-def _draw_entry(arm: int, name: str, width: int, dark: bool) -> dict:
-    """Draws the legend's entry of an arm."""
-    style = arm_style(arm, dark)
-    return {
-        "type": "scatter", "mode": "lines+markers", "x": [None], "y": [None], "name": tokens.escape(truncate(name, width - 110)),
-        "line": {"color": style["color"], "width": 3, "dash": style["dash"]},
-        "marker": {"symbol": style["mark"], "size": 6, "color": style["color"]},
-        "legendgroup": f"arm-{arm}", "hoverinfo": "skip",
-    }  # fmt: skip
+    return shade(theme.rounded(band.places, 1), low, high, arm_style(band.arm, style.dark)["color"], 0.15, f"arm-{band.arm}")

@@ -50,13 +50,14 @@ def panel(view: View) -> dict:
     outcome = judge_lab(view, class_board)
     headline, reason = write_verdict(view, class_board, outcome)
     question, guess_verdict = _build_guess(view, class_board, outcome)
+    decisive = [exhibit for exhibit in outcome.exhibits if exhibit.name.startswith("decides")] if outcome else []  # what no curve shows
     content = [
         *question,
         blocks.text("verdict", headline, css="pg-heading"),
         *(guess_verdict or _build_captions(why=reason)),
         *_build_captions(unheld=name_empty_arms(view.language, class_board.activity)),
         _build_controls(view, class_board),
-        *_build_decisive(view, class_board, outcome),
+        *([blocks.row("decides", *build_exhibits(view, class_board.lab, decisive), css="grids")] if decisive else []),
         *_build_figures(view, class_board, students),
         _build_arms(view, class_board),
         blocks.text("arms-about", view.say("board.arms_about", measure=_name_measure(view, class_board)), css="pg-caption"),
@@ -87,12 +88,6 @@ def _build_guess(view: View, class_board: Board, outcome: Outcome | None) -> tup
 def _build_captions(**texts: str) -> list[dict]:
     """Builds a caption for every text that isn't empty; keywords are block ids."""
     return [blocks.text(name, text, css="pg-caption") for name, text in texts.items() if text]
-
-
-def _build_decisive(view: View, class_board: Board, outcome: Outcome | None) -> list[dict]:
-    """Builds the exhibit of the number the lab is judged by, when no curve shows it."""
-    decisive = [exhibit for exhibit in outcome.exhibits if exhibit.name.startswith("decides")] if outcome else []
-    return [blocks.row("decides", *build_exhibits(view, class_board.lab, decisive), css="grids")] if decisive else []
 
 
 def _build_empty(view: View) -> list[dict]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from playground.features.board.class_board import Board, ClassRun, compare_pairs, is_named, member_name
+from playground.features.board.class_board import Board, compare_pairs, is_named, member_name
 from playground.features.shared import blocks, experiment as lab_experiment
 from playground.features.shared.view import View
 from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, ControlledExperiment, Outcome, Result, above
@@ -33,7 +33,8 @@ def build_course_table(view: View, room: Room, number: int) -> list[dict]:
         return f"{len(members)}: " + ", ".join(member_name(view, room.member(member), shows_names) for member in sorted(members))
 
     def build_steps_table(id: str, lessons: list[Lesson], columns: list[range]) -> dict:
-        head = [view.say("board.lesson"), *(view.say("board.steps_done", count=_format_range(column)) for column in columns)]
+        counts = [str(column[0]) if len(column) == 1 else f"{column[0]}–{column[-1]}" for column in columns]
+        head = [view.say("board.lesson"), *(view.say("board.steps_done", count=count) for count in counts)]
         rows = [[lesson.say(view.language, "title"), *(format_cell(lesson, column) for column in columns)] for lesson in lessons]
         return blocks.table(id, head, rows, view.say("board.course_steps"), rowheads=True)
 
@@ -51,10 +52,6 @@ def _split_steps(steps: int) -> list[range]:
     return [*(range(first, min(first + part, steps)) for first in range(1, steps, part)), range(steps, steps + 1)]
 
 
-def _format_range(steps: range) -> str:
-    return str(steps[0]) if len(steps) == 1 else f"{steps[0]}–{steps[-1]}"
-
-
 def write_verdict(view: View, class_board: Board, outcome: Outcome | None) -> tuple[str, str]:
     """Returns (the verdict on the ended runs, its explanation and caveats): the lab's own, else which arm ends above which."""
     ended = class_board.ended
@@ -65,7 +62,7 @@ def write_verdict(view: View, class_board: Board, outcome: Outcome | None) -> tu
     first, second = sorted(ended, key=lambda arm: -class_board.pooled(arm).mean)[:2]
     comparison = compare_pairs(class_board.scores(first), class_board.scores(second))
     values = {"first": class_board.arms[first], "second": class_board.arms[second], "above": comparison.above, "pairs": comparison.all}
-    results = [_build_results(ended[arm]) for arm in (first, second)]
+    results = [[Result(str(arm), each.number, each.run, {}, {"exact": each.score}) for each in ended[arm]] for arm in (first, second)]
     fewest = min(map(len, results))
     verdict_key = "one" if fewest < 2 else "above" if above(*results, "exact", CLOSE) else "close"  # one run has no spread
     notes = [view.say(f"board.why_{verdict_key}", same=comparison.same)] if fewest > 1 else []
@@ -98,7 +95,3 @@ def _write_lab_verdict(view: View, class_board: Board, lab: ControlledExperiment
     caveats = lab_experiment.list_caveats(view, lab, outcome) if fewest > 1 else [view.say("lessons.weak_seeds", seeds=fewest)]
     reasons = [lab.say(view.language, f"why_{outcome.answer}", **outcome.numbers), *caveats]
     return view.say("board.lab_so_far" if fewest < 2 else "board.lab_answer", answer=answer), paragraph(reasons)
-
-
-def _build_results(runs: Sequence[ClassRun]) -> list[Result]:
-    return [Result(str(student.arm), student.number, student.run, {}, {"exact": student.score}) for student in runs]

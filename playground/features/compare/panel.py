@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 
 from playground.config import Refusal
-from playground.cursor import choices
 from playground.features.compare.table import build_table, format_number, format_reached
 from playground.features.shared import blocks, naming as compare, panels, selected_runs
 from playground.features.shared.figures import runs as pictures
@@ -86,16 +85,15 @@ def _build_curves(view: View, chosen: list[Run]) -> list[dict]:
     end = common_end(ends, over)
     ends_differ = end is not None and len({curve.at(over)[-1] for curve in ends}) > 1
     figures = [_draw_figure(view, column, lines, curves, over, end, ends_differ) for column in ("exact_match", "validation_loss")]
-    options = [{"value": value, "label": view.say(f"compare.over_{value}")} for value in choices("over")]
     has_repeats = len(selected_runs.group_by_settings(chosen)) < len(chosen)
-    shades = [{"value": value, "label": view.say(f"compare.seeds_{value}")} for value in choices("seeds")]
+    second = {"tab": "training", "pin": chosen[0].id}  # with the first run pinned
     return [
         blocks.text("difference", describe_differences(view, chosen), css="pg-heading"),
         blocks.row(
             "controls",
-            blocks.choice("over", "over", view.say("compare.over"), options, over),
-            blocks.choice("seeds", "seeds", view.say("compare.seeds"), shades, view.choice("seeds")) if has_repeats else None,
-            *_build_second_run(view, chosen),
+            view.offer("over", "over", "compare.over"),
+            view.offer("seeds", "seeds", "compare.seeds") if has_repeats else None,
+            blocks.button("another", "move", view.say("compare.another"), to=second) if len(chosen) == 1 else None,
             *_build_repeats(view, chosen[0]),
             css="controls",
         ),
@@ -184,13 +182,6 @@ def _list_notes(view: View, chosen: list[Run], over: str, ends_differ: bool, has
     has_tasks, has_bands = len(set(map(compare.task_of, chosen))) > 1, has_repeats and view.choice("seeds") == "band"
     keys = ["other_tasks"] * has_tasks + [f"{over}_about"] + ["band_about"] * has_bands + ["end_about"] * ends_differ
     return [view.say(f"compare.{key}") for key in keys]
-
-
-def _build_second_run(view: View, chosen: list[Run]) -> list[dict]:
-    """Builds the button to a second run, with the first one pinned."""
-    if len(chosen) != 1:
-        return []
-    return [blocks.button("another", "move", view.say("compare.another"), to={"tab": "training", "pin": chosen[0].id})]
 
 
 def _build_repeats(view: View, run: Run) -> list[dict]:

@@ -37,14 +37,13 @@ def build_table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> 
         for name, runs in by_group.items()
     ]
     head = [kinds.RunColumn(label=view.say(f"compare.{name}"), sort="" if name == "line" else name) for name in HEAD]
-    options = [{"value": value, "label": view.say(f"compare.differ_{value}")} for value in ("origin", "ticked")]
     order, empty = view.choice("sort"), view.say("compare.none_found")
     query = {"run": view.run.id, "lang": view.language, **{name: view.read_raw(name) for name in ("runs", "find", "sort", "differ", "pin")}}
     return [
         blocks.row(
             "table-controls",
             blocks.field("find", "find", view.say("compare.find"), view.field("find"), view.say("compare.find_hint")),
-            blocks.choice("differ", "differ", view.say("compare.differ"), options, view.choice("differ")),
+            view.offer("differ", "differ", "compare.differ"),
             blocks.downloads("table", view.say("compare.file"), "table", [{"label": view.say("compare.file_csv"), "query": query}]),
             css="controls",
         ),

@@ -13,7 +13,7 @@ from playground.data.statistics import SideStatistics, Statistics
 from playground.data.warnings import Mend, find_epochs, find_spoilers
 from playground.features.data import figure as data
 from playground.features.shared import blocks, panels, uploading
-from playground.features.shared.figures import bars
+from playground.features.shared.figures import graph
 from playground.features.shared.naming import title
 from playground.features.shared.queries.results import pieces_of
 from playground.features.shared.view import Screen, View, tokens
@@ -120,7 +120,7 @@ def pictures(counts: Statistics, screen: Screen, place: str) -> list[dict[str, A
     frequent = {
         name: blocks.figure(
             f"{place}-frequent-{name}",
-            screen.draw(bars.frequencies, *zip(*side.frequent, strict=True), kind=kind, width=screen.width // 2),
+            screen.draw(graph.frequencies, *zip(*side.frequent, strict=True), kind=kind, width=screen.width // 2),
             say("sentences.frequent_caption", token=side.frequent[0][0], percent=percentage(side.counts[0] / side.counts.sum())),
             say(f"sentences.frequent_{name}"),
         )
@@ -159,6 +159,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
     for item in corpus.train[:PREVIEW_PAIRS]:
         for side, tokenizer, text in (("source", corpus.src_tokenizer, item.src), ("target", corpus.tgt_tokenizer, item.tgt)):
             lines.append({"label": screen.say(f"page.{side}"), "tokens": tokens(pieces_of(tokenizer, text)), "side": ""})
+    score_link = {"tab": "evaluation", "split": "file", "file": experiment.data.own}
     tokenizers_text = screen.say(
         "sentences.tokenizers", src=screen.say(f"sentences.kind_{corpus.src_tokenizer.kind}"), src_size=f"{counts.src.vocabulary:,}",
         tgt=screen.say(f"sentences.kind_{corpus.tgt_tokenizer.kind}"), tgt_size=f"{counts.tgt.vocabulary:,}",
@@ -176,15 +177,10 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
             blocks.text("preview-cut", tokenizers_text, css="pg-caption"),
             blocks.chips("preview-pieces", *lines, ids=True),
             *pictures(counts, screen, "preview"),
-            blocks.button("preview-score", "move", screen.say("sentences.score"), to=_score_link(experiment.data.own)),
+            blocks.button("preview-score", "move", screen.say("sentences.score"), to=score_link),
             uploading.download_links(experiment.data.own, len(pairs.pairs), screen),
         ],
     }
-
-
-def _score_link(own: str) -> dict[str, str | int]:
-    """Returns the cursor at which the page's run is scored on these sentences (features/evaluation/panel.py)."""
-    return {"tab": "evaluation", "split": "file", "file": own}
 
 
 def _suggestion_blocks(experiment: Experiment, pairs: Pairs, screen: Screen) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from playground.config import limits
 from playground.features.diagnostics import query as runs
-from playground.features.diagnostics.query import Costs, Diagnostics
+from playground.features.diagnostics.query import Diagnostics
 from playground.features.shared import blocks, panels
 from playground.features.shared.figures import sublayers as pictures
 from playground.features.shared.naming import classify_sublayer, name_sublayer
@@ -58,7 +58,9 @@ def _build_memory(view: View, diagnostics: Diagnostics) -> list[dict]:
     """Builds the encoder's gradient over training, beside the memory knob; a table of memory modes if the run isn't training."""
     numbers, memory_mode = diagnostics.numbers, view.run.memory_mode_at(diagnostics.step)
     reaching = facts.reaching(memory_mode, *(numbers[f"{name}/gradient"] for name in REACHING))
-    sentences = [_write_fact(view, reaching), *_list_changes(view)]
+    events = [(after, value) for after, knob, value in view.run.history.events if knob == "memory_mode"]
+    changes = [view.say(f"diagnostics.changed_{value}", step=f"{after:,}") for after, value in events[-2:]]
+    sentences = [_write_fact(view, reaching), *changes]
     records = view.run.history.diagnostics
     if records:
         steps = [int(step) for step in records.column("step")]
@@ -71,9 +73,7 @@ def _build_memory(view: View, diagnostics: Diagnostics) -> list[dict]:
             measure="gradient",
             strong=range(len(REACHING)),
             last=view.run.steps,
-            changes=[
-                (after, view.say(f"diagnostics.memory_{value}")) for after, knob, value in view.run.history.events if knob == "memory_mode"
-            ],
+            changes=[(after, view.say(f"diagnostics.memory_{value}")) for after, value in events],
             step=view.step,
         )
         main_blocks = [blocks.figure("reaching", picture, paragraph(sentences), view.say("diagnostics.reaching"))]
@@ -82,12 +82,6 @@ def _build_memory(view: View, diagnostics: Diagnostics) -> list[dict]:
         main_blocks = [_build_memory_table(view), blocks.text("reaching-said", paragraph(sentences), css="pg-caption")]
         side_blocks = [*_build_knob(view), blocks.text("no-curves", view.say("diagnostics.no_curves"), css="pg-caption")]
     return [blocks.row("memory", blocks.column("shown", *main_blocks), blocks.column("side", *side_blocks), css="large-small")]
-
-
-def _list_changes(view: View) -> list[str]:
-    """Lists the last two changes of memory_mode during the run, in order."""
-    events = [(after, value) for after, knob, value in view.run.history.events if knob == "memory_mode"]
-    return [view.say(f"diagnostics.changed_{value}", step=f"{after:,}") for after, value in events[-2:]]
 
 
 def _build_knob(view: View) -> list[dict]:
@@ -124,14 +118,13 @@ def _build_memory_table(view: View) -> dict:
 def _build_parts(view: View, diagnostics: Diagnostics) -> list[dict]:
     gauges = tuple(gauge for gauge in QUANTITIES if gauge != "update" or not diagnostics.sentences)
     gauge = view.choice("gauge", gauges)
-    options = [{"value": name, "label": view.say(f"diagnostics.gauge_{name}")} for name in gauges]
     series = _collect_series(view, diagnostics, gauge)
     chosen = view.number("route", len(series) - 1) or 0
     course = _draw_course(view, gauge, list(series), chosen)
     now = _draw_current(view, diagnostics, gauge, series, chosen if course else None)
     slider = blocks.slider("route", "route", view.say("diagnostics.part"), chosen, len(series) - 1, first=1)
     return [
-        blocks.row("choose", blocks.choice("gauge", "gauge", view.say("diagnostics.gauge"), options, gauge), css="controls"),
+        blocks.row("choose", view.offer("gauge", "gauge", "diagnostics.gauge", gauges, gauge), css="controls"),
         blocks.text("gauge-about", view.say(f"diagnostics.about_{gauge}"), css="pg-caption"),
         blocks.row("now-and-course", now, *([blocks.column("over", course, slider)] if course else []), css="halves" if course else ""),
     ]
@@ -212,14 +205,10 @@ def _build_costs(view: View) -> list[dict]:
     head = ["", *(view.say(f"diagnostics.column_{name}") for name in ("parameters", "counted", "flops", "counted"))]
     same = costs.parameters == costs.counted_parameters and costs.flops == costs.counted_flops
     sentences = [view.say("diagnostics.lengths", s=s, t=t), _write_fact(view, facts.cost(costs.parameters, costs.flops))]
-    sentences += [view.say("diagnostics.agree" if same else "diagnostics.disagree"), _compare_head_counts(view, costs)]
+    fact = facts.heads(costs.by_heads)  # the cost of other numbers of heads
+    other_heads = view.say(fact.key, **fact.values | {"heads": listed(view.language, costs.by_heads)})
+    sentences += [view.say("diagnostics.agree" if same else "diagnostics.disagree"), other_heads]
     return [blocks.table("costs-table", head, rows, rowheads=True), blocks.text("costs-said", paragraph(sentences), css="pg-caption")]
-
-
-def _compare_head_counts(view: View, costs: Costs) -> str:
-    """Writes the cost of other numbers of heads."""
-    fact = facts.heads(costs.by_heads)
-    return view.say(fact.key, **fact.values | {"heads": listed(view.language, costs.by_heads)})
 
 
 # ---- sentences ----

@@ -1,12 +1,13 @@
-"""Vectors as a map in two dimensions with legible labels, and their similarities."""
+"""Vectors as a map in two dimensions with legible style, and their similarities."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from playground.features.shared.figures import cells, theme, tokens
+from playground.features.shared.figures.theme import PLAIN, Style
 
 MAX_SIDE_PX, CELL = 560, 22  # px: the side of the plane, and of a cell of the cosines
 ROOM = 1.08  # times the limit: padding at the edges
@@ -36,15 +37,11 @@ def plane(
     own: int = 0,
     chosen: int | None = None,
     near: Sequence[int] = (),
-    width: int = 720,
-    tallest: int = MAX_SIDE_PX,
-    stage: int = 0,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws N points (N, 2), each with its token beside it if that overlaps nothing, on two axes of equal scale, from -limit to limit, or
-    on a `stage` of that many pixels as far as it is wide. The chosen point, those near it and the page's sentence are labelled first; a
-    name of the chosen or a near point without room is further off, with a line. Hover boxes name all points.
+    on a stage as far as it is wide. The chosen point, those near it and the page's sentence are labelled first; a name of the chosen or a
+    near point without room is further off, with a line. Hover boxes name all points.
 
     kind      "encoder" or "decoder", for the hue
     shares    of the variance along both axes, 0 to 1, for their titles
@@ -54,102 +51,88 @@ def plane(
     chosen    a point with a strong ring, and those `near` it with faint ones
     Traces: 0 line, 1 points, 2 rings of the near, 3 ring of the chosen. Raises ValueError if the lengths don't fit.
     """
-    xy = np.asarray(xy, dtype=np.float64)
-    if xy.shape != (len(names), 2) or (places is not None and len(places) != len(names)):
-        raise ValueError(f"points of shape {xy.shape} do not fit {len(names)} names")
-    palette, hue = theme.colors(dark), theme.hue(kind, dark)
+    xy = theme.fit(xy, names, shares)
+    palette, hue, count = style.colors, style.hue(kind), len(names)
     texts = [str(place) for place in places] if by_place and places is not None else names
-    side = stage - 54 if stage else min(width - 54 - 12, MAX_SIDE_PX, tallest)
-    room = np.array([width - 66 if stage else side, side])  # px
+    side = style.stage - 54 if style.stage else min(style.width - 54 - 12, MAX_SIDE_PX, style.tallest)
+    room = np.array([style.width - 66 if style.stage else side, side])  # px
+    scale = room.min() / (2 * ROOM * limit)  # px of a unit
     ringed = [*([] if chosen is None else [chosen]), *near]
-    dots = np.full(len(names), DOT)
+    dots = np.full(count, DOT)
     dots[list(near)] = NEAR
     dots[ringed[: chosen is not None]] = CHOSEN
-    sizes = [theme.SIZE + (at >= len(names) - own) for at in range(len(names))]
-    order = dict.fromkeys([*ringed, *range(len(names) - own, len(names)), *range(len(names))])
-    boxes = [(tokens.extent(text) * size / theme.SIZE, size * LINE) for text, size in zip(texts, sizes, strict=True)]
-    scale = room.min() / (2 * ROOM * limit)  # px of a unit
-    labelled = Names(xy * scale, (dots + RING * (dots > DOT)) / 2, room)
-    sides, away = _place_names(labelled, boxes, dots / 1.6 + 1, order, ringed)  # Plotly's distance of a name from its point
+    sizes = [theme.SIZE + (at >= count - own) for at in range(count)]
+    order = dict.fromkeys([*ringed, *range(count - own, count), *range(count)])
+    sides, away = _place_names(texts, sizes, xy * scale, dots, room, order, ringed)
     written = [tokens.label(text) for text in texts]
-    ink = [hue] * len(names) if places is None else _mix_shades(places, hue, palette["paper"])
-    ink = [*ink[: len(ink) - own], *[palette["text"]] * own]
+    ink = [hue] * count if places is None else _mix_shades(places, hue, palette["paper"])
+    ink = [*ink[: count - own], *[palette["text"]] * own]
     x, y = theme.rounded(xy[:, 0]), theme.rounded(xy[:, 1])
     hover = [tokens.label(name) for name in names]
     if places is not None:
         hover = [f"{name} ({place})" for name, place in zip(hover, places, strict=True)]
     data = [
         {
-            "type": "scatter", "mode": "lines", "x": x[len(x) - own :], "y": y[len(y) - own :], "visible": own > 1, "hoverinfo": "skip",
+            "type": "scatter", "mode": "lines", "x": x[count - own :], "y": y[count - own :], "visible": own > 1, "hoverinfo": "skip",
             "line": {"color": palette["muted"], "width": 1},
         },
         {
             "type": "scatter", "mode": "markers+text", "x": x, "y": y, "meta": {"field": "token"}, "hovertext": hover,
-            "customdata": list(range(len(names)) if ids is None else ids), "cliponaxis": False,
+            "customdata": list(range(count) if ids is None else ids), "cliponaxis": False,
             "text": [text if at else "" for text, at in zip(written, sides, strict=True)], "textposition": [at or SIDES[0] for at in sides],
             "textfont": {"family": theme.MONO, "size": sizes, "color": ink},
             "marker": {"size": dots.tolist(), "color": ink, "line": {"width": 0}},
-            "hovertemplate": theme.phrase(labels, "hover_point", token="<b>%{hovertext}</b>") + "<extra></extra>",
+            "hovertemplate": style.hover("hover_point", token="<b>%{hovertext}</b>"),
         },
         _draw_rings([xy[at] for at in near], NEAR + RING, 1, palette["muted"]),
         _draw_rings([] if chosen is None else [xy[chosen]], CHOSEN + RING, 2, palette["text"]),
     ]  # fmt: skip
-    span = {"nticks": 5, "zeroline": True, "zerolinecolor": palette["grid"]}
+    notes = [
+        {
+            "x": x[at], "y": y[at], "ax": by[0], "ay": -by[1], "text": written[at], "borderpad": 0, "showarrow": True, "arrowhead": 0,
+            "font": {"family": theme.MONO, "size": sizes[at], "color": ink[at]}, "arrowwidth": 1, "arrowcolor": palette["muted"],
+            "standoff": (CHOSEN + RING) / 2,
+        }
+        for at, by in away.items()
+    ]  # fmt: skip
+    return {"data": data, "layout": _lay_out_plane(room, scale, shares, style) | {"annotations": notes}}
+
+
+def _lay_out_plane(room: np.ndarray, scale: float, shares: Sequence[float], style: Style) -> dict:
+    """Lays out two axes of `room` pixels (wide, high) and of equal `scale`, in pixels of a unit."""
+    span = {"nticks": 5, "zeroline": True, "zerolinecolor": style.colors["grid"], "constrain": "domain"}
     across, up = ([-float(px / scale / 2), float(px / scale / 2)] for px in room)
-    titles = [theme.phrase(labels, name, percent=f"{100 * share:.0f}") for name, share in zip(("axis_1", "axis_2"), shares, strict=True)]
-    x_axis = theme.axis(titles[0], dark, domain=[0, round(room[0] / (width - 66), 4)], range=across, constrain="domain", **span)
-    x_axis |= {"constraintoward": "left"}
-    y_axis = theme.axis(titles[1], dark, scaleanchor="x", range=up, constrain="domain", constraintoward="top", **span)
-    layout = theme.layout(
-        side + 8 + 46, {"l": 54, "r": 12, "t": 8, "b": 46}, dark, xaxis=x_axis, yaxis=y_axis, hovermode="closest",
-        annotations=[
-            _annotate_away(x[at], y[at], by, written[at], {"family": theme.MONO, "size": sizes[at], "color": ink[at]}, palette["muted"])
-            for at, by in away.items()
-        ],
-        transition={"duration": 300, "easing": "cubic-in-out"},
-    )  # fmt: skip
-    return {"data": data, "layout": layout}
+    titles = [style.phrase(name, percent=f"{100 * share:.0f}") for name, share in zip(("axis_1", "axis_2"), shares, strict=True)]
+    x = style.axis(titles[0], domain=[0, round(room[0] / (style.width - 66), 4)], range=across, constraintoward="left", **span)
+    y = style.axis(titles[1], scaleanchor="x", range=up, constraintoward="top", **span)
+    moving = {"duration": 300, "easing": "cubic-in-out"}
+    return style.layout(room[1] + 8 + 46, (54, 12, 8, 46), xaxis=x, yaxis=y, transition=moving)
 
 
-def cosines(
-    matrix: np.ndarray, names: Sequence[str], *, kind: str = "encoder", width: int = 480, dark: bool = False,
-    labels: Mapping[str, str] | None = None,
-) -> dict:  # fmt: skip
+def cosines(matrix: np.ndarray, names: Sequence[str], *, kind: str = "encoder", style: Style = PLAIN) -> dict:
     """Draws the cosines (N, N) of every two of N vectors, -1 to 1, on a signed scale. Raises ValueError if the names don't fit."""
-    matrix = np.asarray(matrix, dtype=np.float64)
-    if matrix.shape != (len(names), len(names)):
-        raise ValueError(f"cosines of shape {matrix.shape} do not fit {len(names)} names")
-    at = cells.place(names, names, width, CELL)
-    pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
-    data = {
-        "type": "heatmap", "z": theme.rounded(matrix, 3), "zmin": -1, "zmax": 1, "zmid": 0, "xgap": at.gap, "ygap": at.gap,
-        "colorscale": theme.scale(theme.diverging(dark)), "hoverongaps": False,
-        "hovertemplate": theme.phrase(labels, "hover_cosine", **pair, value="%{z:.2f}") + "<extra></extra>",
-        "colorbar": cells.colorbar(at, theme.word(labels, "cosine"), (-1, 0, 1), dark),
-    }  # fmt: skip
-    layout = cells.layout(at, names, names, kind=kind, titles=("", ""), lines=1.8, dark=dark)
-    layout |= {"meta": {"rows": list(names), "columns": list(names)}, "shapes": []}  # nothing is pinned here
-    return {"data": [data], "layout": layout}
+    matrix = theme.fit(matrix, names, names)
+    at = cells.place(names, names, style, CELL)
+    hover = style.hover("hover_cosine", **cells.PAIR, value="%{z:.2f}")
+    heat = at.heat(theme.rounded(matrix, 3), hover, at.colorbar(style.word("cosine"), (-1, 0, 1)), (-1, 1), zmid=0)
+    meta = {"rows": list(names), "columns": list(names)}
+    return {"data": [heat], "layout": at.layout(kind, ("", ""), meta=meta, shapes=[])}  # nothing is pinned here
 
 
 def _place_names(
-    labelled: Names, boxes: Sequence[tuple[float, float]], gaps: Sequence[float], order: Iterable[int], ringed: Sequence[int]
-) -> tuple[list[str], dict[int, tuple[float, float]]]:
-    """Places the names; returns the side of each point, "" for none, and the offsets of the names of ringed points without a side."""
+    texts: Sequence[str], sizes: Sequence[int], points: np.ndarray, dots: np.ndarray, room: np.ndarray, order: Iterable[int],
+    ringed: Sequence[int],
+) -> tuple[list[str], dict[int, tuple[float, float]]]:  # fmt: skip
+    """Places the names of points (N, 2), in pixels, in a rectangle of this size; returns the side of each, "" for none, and the offsets
+    of the names of ringed points without a side."""
+    boxes = [(tokens.extent(text) * size / theme.SIZE, size * LINE) for text, size in zip(texts, sizes, strict=True)]
+    labelled, gaps = Names(points, (dots + RING * (dots > DOT)) / 2, room), dots / 1.6 + 1  # Plotly's distance of a name from its point
     sides, away = [""] * len(boxes), {}
     for at in order:
         sides[at] = labelled.place_beside(at, boxes[at], gaps[at])
         if not sides[at] and at in ringed and (by := labelled.place_away(at, boxes[at])):
             away[at] = by
     return sides, away
-
-
-def _annotate_away(x: float, y: float, by: tuple[float, float], text: str, font: dict, color: str) -> dict:
-    """Annotates a point with a text some pixels away and a line to it."""
-    return {
-        "x": x, "y": y, "ax": by[0], "ay": -by[1], "text": text, "font": font, "borderpad": 0, "showarrow": True, "arrowhead": 0,
-        "arrowwidth": 1, "arrowcolor": color, "standoff": (CHOSEN + RING) / 2,
-    }  # fmt: skip
 
 
 def _draw_rings(points: Sequence[np.ndarray], size: int, width: int, color: str) -> dict:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from playground.config import SPECIAL_TOKENS
-from playground.cursor import choices
 from playground.features.embeddings import figure as pictures
 from playground.features.embeddings.query import STATES, TABLES, Vectors, vectors
 from playground.features.shared import blocks, panels
@@ -28,8 +27,7 @@ def panel(view: View) -> dict:
     near = facts.nearest(points.vectors, chosen, NEAREST)
     plane, caption = _draw_plane(view, kind, points, chosen, near), _write_caption(view, kind, points, chosen, near)
     kinds = [{"value": name, "label": view.say(f"embeddings.{name}"), "hue": HUES[name]} for name in HUES]
-    label_options = [{"value": name, "label": view.say(f"embeddings.by_{name}")} for name in choices("by")]
-    has_states = kind in STATES
+    source = facts.principal_axes if kind in TABLES else Transformer.encode if kind == "memory" else Transformer.decode
     return {
         "step": points.step,
         "blocks": [
@@ -41,11 +39,11 @@ def panel(view: View) -> dict:
                 blocks.column(
                     "near",
                     blocks.choice("what", "what", view.say("embeddings.what"), kinds, kind),
-                    blocks.choice("by", "by", view.say("embeddings.by"), label_options, view.choice("by")) if has_states else None,
+                    view.offer("by", "by", "embeddings.by") if kind in STATES else None,
                     blocks.text("about", view.say(f"embeddings.{kind}_about"), "pg-caption"),
                     _build_token_choice(view, kind, points, chosen),
                     _build_nearest(view, kind, points, chosen, near),
-                    _build_code(kind),
+                    blocks.code("source", source),
                 ),
                 css="stage",
             ),
@@ -53,10 +51,6 @@ def panel(view: View) -> dict:
             _draw_cosines(view, kind, points, chosen),
         ],
     }
-
-
-def _build_code(kind: str) -> dict:
-    return blocks.code("source", facts.principal_axes if kind in TABLES else Transformer.encode if kind == "memory" else Transformer.decode)
 
 
 def _choose_point(view: View, kind: str, points: Vectors) -> int:

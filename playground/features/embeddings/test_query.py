@@ -18,11 +18,11 @@ PAIR = ((5, 9, 6), (5, 9, 6, EOS))
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("what", TABLES)
-def test_embeddings_are_the_rows_of_the_table(reader, run, model, what):
-    result = vectors(reader, CORPORA, run, None, what, PAIR)
-    assert np.array_equal(result.vectors, getattr(model, f"{what}_embedding").weight[list(result.ids)].numpy())
-    assert result.names == tuple(map(run.tokenizers[what == "tgt"].piece, result.ids))
+@pytest.mark.parametrize("side", TABLES)
+def test_embeddings_are_the_rows_of_the_table(reader, run, model, side):
+    result = vectors(reader, CORPORA, run, None, side, PAIR)
+    assert np.array_equal(result.vectors, getattr(model, f"{side}_embedding").weight[list(result.ids)].numpy())
+    assert result.names == tuple(map(run.tokenizers[side == "tgt"].piece, result.ids))
     assert result.names[: len(SPECIAL_TOKENS)] == SPECIAL_TOKENS
     assert len(result.ids) == len(result.places) == len(result.xy)
     assert (result.step, result.own) == (run.step, 0)
@@ -38,29 +38,29 @@ def test_of_a_large_table_the_most_frequent_tokens_of_its_own_side():
 def test_states_are_what_the_layers_pass_on(reader, run, model):
     item = CORPORA.get(run.experiment).heldout[0]
     pairs = [(item.src_ids, (*item.tgt_ids, EOS)), PAIR]
-    seen = {}
+    recorded = {}
     twin = shadow_copy(model)
-    twin.projection.register_forward_hook(lambda module, given, out: seen.update(decoder=given[0][0].numpy()))
+    twin.projection.register_forward_hook(lambda module, inputs, out: recorded.update(decoder=inputs[0][0].numpy()))
     expected = {"memory": [], "decoder": []}
     with torch.inference_mode():
         for src, written in pairs:
             memory, _ = twin.encode(torch.tensor([[*src, EOS]]))
             twin(torch.tensor([[*src, EOS]]), torch.tensor([[1, *written[:-1]]]))
             expected["memory"].append(memory[0].numpy())
-            expected["decoder"].append(seen["decoder"])
-    for what in STATES:
-        np.testing.assert_allclose(states(model, what, pairs), np.concatenate(expected[what]), atol=1e-5)
-        result = vectors(reader, CORPORA, run, None, what, PAIR)
+            expected["decoder"].append(recorded["decoder"])
+    for kind in STATES:
+        np.testing.assert_allclose(states(model, kind, pairs), np.concatenate(expected[kind]), atol=1e-5)
+        result = vectors(reader, CORPORA, run, None, kind, PAIR)
         assert (result.own, result.ids[-4:], result.places[-4:]) == (4, PAIR[1], (1, 2, 3, 4))
-        np.testing.assert_allclose(result.vectors[-4:], expected[what][1], atol=1e-5)
-        assert result.names == tuple(map(run.tokenizers[what == "decoder"].piece, result.ids))
+        np.testing.assert_allclose(result.vectors[-4:], expected[kind][1], atol=1e-5)
+        assert result.names == tuple(map(run.tokenizers[kind == "decoder"].piece, result.ids))
         assert len(result.ids) <= 240 + 4 + 26
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("what", ["src", "decoder"])
-def test_all_steps_are_seen_along_the_axes_of_the_last_one(reader, run, what):
-    frames = [vectors(reader, CORPORA, run, step, what, PAIR) for step in run.replay.parameter_steps]
+@pytest.mark.parametrize("kind", ["src", "decoder"])
+def test_all_steps_are_seen_along_the_axes_of_the_last_one(reader, run, kind):
+    frames = [vectors(reader, CORPORA, run, step, kind, PAIR) for step in run.replay.parameter_steps]
     last = frames[-1]
     cloud = last.vectors[: len(last.ids) - last.own]
     for own_axis, axis in zip(principal_axes(cloud, last.axes), last.axes, strict=True):
@@ -78,7 +78,7 @@ def test_all_steps_are_seen_along_the_axes_of_the_last_one(reader, run, what):
 def test_while_it_trains_each_picture_has_its_own_plane_turned_to_the_last(reader, run):
     at_work = copy(run)
     at_work.status = "training"
-    still, live = (vectors(reader, CORPORA, one, None, "src", PAIR) for one in (run, at_work))
+    still, live = (vectors(reader, CORPORA, each, None, "src", PAIR) for each in (run, at_work))
     np.testing.assert_allclose(live.axes.T @ live.axes, still.axes.T @ still.axes, atol=1e-9)  # the same plane here
     steps = live.axes_step, vectors(reader, CORPORA, at_work, 0, "src", PAIR).axes_step
     assert steps == (None, run.replay.parameter_steps[-1])

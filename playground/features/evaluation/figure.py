@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from playground.features.shared.figures import theme, tokens
 from playground.features.shared.figures.runs import truncate
+from playground.features.shared.figures.theme import PLAIN, Style
 
 STRIP, PITCH = 22, 50  # px: height of a run's strip, and distance of two strips
 MAX_CELL_PX, MAX_WIDTH_PX = 10, 620  # px: side of a cell of the map by place, and width of the map
@@ -20,9 +21,7 @@ def by_length(
     trained: Sequence[tuple[int, int]],
     counts: Sequence[np.ndarray],
     *,
-    width: int = 720,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws a strip for each run: column n - 1 of its shares (N,) is for targets of n tokens, NaN where there are none.
 
@@ -32,42 +31,36 @@ def by_length(
     if not len(shares) == len(names) == len(trained) == len(counts):
         raise ValueError(f"{len(shares)} strips, {len(names)} names, {len(trained)} ranges and {len(counts)} counts")
     longest = max(*map(len, shares), *(high for _, high in trained))
-    rows, palette = len(shares), theme.colors(dark)
+    rows = len(shares)
     z = np.full((rows, longest), np.nan)
     sentences = np.zeros((rows, longest), dtype=int)
     for row, (share, count) in enumerate(zip(shares, counts, strict=True)):
         z[row, : len(share)], sentences[row, : len(count)] = share, count
     down, half = rows * PITCH, STRIP / PITCH / 2  # px; half a strip in rows
     texts = {"length": "<b>%{x}</b>", "share": "%{z:.0%}", "count": "%{customdata}"}
-    data = {
-        "type": "heatmap", "x": list(range(1, longest + 1)), "z": theme.rounded(z), "zmin": 0, "zmax": 1, "ygap": PITCH - STRIP,
-        "xgap": 1 if width / longest > 9 else 0, "colorscale": theme.scale(theme.sequential(dark)), "hoverongaps": False,
-        "customdata": sentences.tolist(), "hovertemplate": theme.phrase(labels, "hover_reach", **texts) + "<extra></extra>",
-        "colorbar": _colorbar("share_exact", down, dark, labels),
-    }  # fmt: skip
+    more = {"ygap": PITCH - STRIP, "xgap": 1 if style.width / longest > 9 else 0, "customdata": sentences.tolist()}
+    data = _draw_shares(z, "share_exact", down, style.hover("hover_reach", **texts), style) | more
     notes = [
         {
             "text": tokens.escape(name), "showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "y": row - half,
-            "yanchor": "bottom", "yshift": 2, "font": {"size": theme.SIZE, "color": palette["text"]},
+            "yanchor": "bottom", "yshift": 2, "font": style.font(),
         }
-        for row, name in enumerate(truncate(name, width - 24, 1) for name in names)
+        for row, name in enumerate(truncate(name, style.width - 24, 1) for name in names)
     ]  # fmt: skip
     frames = []
     for row, (low, high) in enumerate(trained):
         left, right, top, bottom = low - 0.5, high + 0.5, row - half, row + half
-        frames.append(_draw_frame([(left, top), (right, top), (right, bottom), (left, bottom)], dark))
-    layout = theme.layout(
-        down + 12 + BELOW, {"l": 12, "r": 12, "t": 12, "b": BELOW}, dark, hovermode="closest", annotations=notes, shapes=frames,
+        frames.append(_draw_frame([(left, top), (right, top), (right, bottom), (left, bottom)], style))
+    layout = style.layout(
+        down + 12 + BELOW, (12, 12, 12, BELOW), annotations=notes, shapes=frames,
         meta={"rows": list(names), "columns": [str(n) for n in range(1, longest + 1)], "none": "–"},
-        xaxis=_length_axis(longest, dark, labels),
-        yaxis=theme.axis("", dark, range=[rows - 0.5, -0.5], showgrid=False, showline=False, showticklabels=False, ticks=""),
+        xaxis=_length_axis(longest, style),
+        yaxis=style.axis("", range=[rows - 0.5, -0.5], showgrid=False, showline=False, showticklabels=False, ticks=""),
     )  # fmt: skip
     return {"data": [data], "layout": layout}
 
 
-def by_place(
-    shares: np.ndarray, trained: tuple[int, int], *, width: int = 720, dark: bool = False, labels: Mapping[str, str] | None = None
-) -> dict:
+def by_place(shares: np.ndarray, trained: tuple[int, int], *, style: Style = PLAIN) -> dict:
     """Draws shares (N + 1, N) of right tokens: column n - 1 for targets of n tokens, row p for their token number p + 1, <eos> the last.
 
     NaN where there is none. shapes[0] frames the lengths of training. Raises ValueError for another shape.
@@ -76,31 +69,26 @@ def by_place(
     if shares.ndim != 2 or shares.shape[0] != shares.shape[1] + 1:
         raise ValueError(f"expected one row more than columns, not shape {shares.shape}")
     places, longest = shares.shape
-    room = width - 54 - 12
+    room = style.width - 54 - 12
     side = min(min(MAX_WIDTH_PX, room) / longest, 3 * MAX_CELL_PX if longest < 16 else MAX_CELL_PX)
     across, down = side * longest, side * places
     texts = {"place": "<b>%{y}</b>", "length": "<b>%{x}</b>", "share": "%{z:.0%}"}
-    data = {
-        "type": "heatmap", "x": list(range(1, longest + 1)), "y": list(range(1, places + 1)), "z": theme.rounded(shares),
-        "zmin": 0, "zmax": 1, "xgap": int(side > 9), "ygap": int(side > 9), "colorscale": theme.scale(theme.sequential(dark)),
-        "hoverongaps": False,
-        "hovertemplate": theme.phrase(labels, "hover_place", **texts) + "<extra></extra>",
-        "colorbar": _colorbar("share_tokens", down, dark, labels),
-    }  # fmt: skip
+    more = {"y": list(range(1, places + 1)), "xgap": int(side > 9), "ygap": int(side > 9)}
+    data = _draw_shares(shares, "share_tokens", down, style.hover("hover_place", **texts), style) | more
     low, high = trained[0], min(trained[1], longest)
     stairs = [(n + step, n + 1.5) for n in range(high, low - 1, -1) for step in (0.5, -0.5)]  # down to each length's last token
-    layout = theme.layout(
-        down + 12 + BELOW, {"l": 54, "r": 12, "t": 12, "b": BELOW}, dark, hovermode="closest",
-        shapes=[_draw_frame([(low - 0.5, 0.5), (high + 0.5, 0.5), *stairs], dark)],
+    layout = style.layout(
+        down + 12 + BELOW, (54, 12, 12, BELOW),
+        shapes=[_draw_frame([(low - 0.5, 0.5), (high + 0.5, 0.5), *stairs], style)],
         meta={"rows": [str(n) for n in range(1, places + 1)], "columns": [str(n) for n in range(1, longest + 1)], "none": ""},
-        xaxis=_length_axis(longest, dark, labels) | {"domain": [0, round(min(across / room, 1), 4)]},
-        yaxis=theme.axis(theme.word(labels, "place"), dark, range=[places + 0.5, 0.5], showgrid=False, **_round_ticks(places)),
+        xaxis=_length_axis(longest, style) | {"domain": [0, round(min(across / room, 1), 4)]},
+        yaxis=style.axis(style.word("place"), range=[places + 0.5, 0.5], showgrid=False, **_round_ticks(places)),
     )  # fmt: skip
     return {"data": [data], "layout": layout}
 
 
-def _length_axis(longest: int, dark: bool, labels: Mapping[str, str] | None) -> dict:
-    return theme.axis(theme.word(labels, "target_length"), dark, range=[0.5, longest + 0.5], showgrid=False, **_round_ticks(longest))
+def _length_axis(longest: int, style: Style) -> dict:
+    return style.axis(style.word("target_length"), range=[0.5, longest + 0.5], showgrid=False, **_round_ticks(longest))
 
 
 def _round_ticks(longest: int) -> dict:
@@ -109,15 +97,16 @@ def _round_ticks(longest: int) -> dict:
     return {"tickvals": sorted({1, *range(step, longest + 1, step)} - ({2} if step > 1 else set()))}
 
 
-def _draw_frame(corners: Sequence[tuple[float, float]], dark: bool) -> dict:
+def _draw_frame(corners: Sequence[tuple[float, float]], style: Style) -> dict:
     """Draws a line around the lengths of training, in a colour that contrasts with every shade of the cells."""
     path = "M" + "L".join(f"{x:g},{y:g}" for x, y in corners) + "Z"
     return {
-        "type": "path", "layer": "above", "path": path, "line": {"color": theme.colors(dark)["second"], "width": 2},
+        "type": "path", "layer": "above", "path": path, "line": {"color": style.colors["second"], "width": 2},
         "fillcolor": "rgba(0,0,0,0)",
     }  # fmt: skip
 
 
-def _colorbar(name: str, down: float, dark: bool, labels: Mapping[str, str] | None) -> dict:
-    bar = theme.colorbar(theme.word(labels, name), dark, y=round(-48 / down, 4), length=160, ticks=(0, 0.5, 1))
-    return bar | {"tickformat": ".0%"}
+def _draw_shares(shares: np.ndarray, name: str, down: float, hover: str, style: Style) -> dict:
+    """Draws shares by length, with a colour bar `name` below `down` pixels."""
+    bar = style.colorbar(style.word(name), round(-48 / down, 4), 160, tickformat=".0%")
+    return style.heat(theme.rounded(shares), hover, x=list(range(1, shares.shape[1] + 1)), colorbar=bar)

@@ -9,7 +9,6 @@ from playground.features.shared import blocks, naming as compare, panels, upload
 from playground.features.shared.decoding import build_beam_controls
 from playground.features.shared.view import View, format_share, measured, tokens
 from playground.inspection.lengths import exact_facts, line_fact, token_facts
-from playground.reading.pairs import Pairs
 from playground.runs.run import Run
 from playground.words import listed, paragraph
 
@@ -18,7 +17,8 @@ METHODS = ("greedy", "beam")  # of decoding; a sampled score says less, and vari
 
 @panels.declare("evaluation", "use", 4)
 def panel(view: View) -> dict:
-    sizes, upload = view.reader.sizes(view.run), _find_upload(view)
+    sizes = view.reader.sizes(view.run)
+    upload = uploading.find_pairs(view.runs, view.field("file"), uploading.ticket_of(view.token))  # while the server still has it
     if upload:
         sizes = sizes | {"file": min(len(upload.references), evaluation.MAX_OF_A_FILE)}
     splits = tuple(name for name in (*evaluation.SPLITS, "file") if sizes.get(name))
@@ -36,7 +36,8 @@ def panel(view: View) -> dict:
         _build_table(view, report),
         blocks.text("scores-caption", paragraph([*_write_captions(view, report, split, width), view.step_note(report.step)]), "pg-caption"),
     ]
-    figures = [] if more else [blocks.later("reach", "reach", view.say("evaluation.waiting"), _build_key(view, report))]
+    inputs = (view.run.id, report.step, *map(view.field, ("compare", "mapped")), view.language, view.dark, view.width)
+    figures = [] if more else [blocks.later("reach", "reach", view.say("evaluation.waiting"), " ".join(map(str, inputs)))]
     return {
         "step": report.step,
         "more": more,
@@ -48,17 +49,11 @@ def panel(view: View) -> dict:
     }
 
 
-def _find_upload(view: View) -> Pairs | None:
-    """Returns the upload to score the run on, while the server still has it."""
-    return uploading.find_pairs(view.runs, view.field("file"), uploading.ticket_of(view.token))
-
-
 def _build_controls(view: View, splits: list[dict], split: str, method: str, width: int, penalty: float) -> list[dict]:
     """Builds the choices of the split and of the decoding, as in Translate."""
-    methods = [{"value": name, "label": view.say(f"page.method_{name}")} for name in METHODS]
     return [
         blocks.choice("split", "split", view.say("page.split"), splits, split),
-        blocks.choice("method", "method", view.say("page.method"), methods, method),
+        view.offer("method", "method", "page.method", METHODS, method),
         *(build_beam_controls(view, width, penalty) if method == "beam" else []),
     ]
 
@@ -108,12 +103,6 @@ def _write_captions(view: View, report: Scores, split: str, beam: int) -> list[s
     if report.measured.too_short:
         sentences.append(view.say("evaluation.too_short"))
     return sentences
-
-
-def _build_key(view: View, report: Scores) -> str:
-    """Builds the key of the deferred figures: all they depend on."""
-    parts = (view.run.id, report.step, *map(view.field, ("compare", "mapped")))
-    return " ".join(map(str, (*parts, view.language, view.dark, view.width)))
 
 
 @panels.declare("reach", needs=panels.FORMULA)
@@ -171,11 +160,10 @@ def _write_reach_caption(view: View, results: list[Lengths], names: list[str]) -
 
 
 def _write_facts(view: View, facts: list) -> str:
-    return paragraph(view.say(fact.key, **{name: _join_tuple(view, value) for name, value in fact.values.items()}) for fact in facts)
+    def join(value: object) -> object:
+        return listed(view.language, value) if isinstance(value, tuple) else value
 
-
-def _join_tuple(view: View, value: object) -> object:
-    return listed(view.language, value) if isinstance(value, tuple) else value
+    return paragraph(view.say(fact.key, **{name: join(value) for name, value in fact.values.items()}) for fact in facts)
 
 
 def _build_mistakes(view: View, report: Scores) -> list[dict]:

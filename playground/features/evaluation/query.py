@@ -189,17 +189,13 @@ def _write(longest_target: int, beam: tuple[int, float], model: Transformer, ite
     return best(model, sources, [max_output_tokens(longest_target, len(ids)) for ids in sources], *beam)
 
 
-def _mean_words(references: Sequence[Sequence[str]]) -> float:
-    """Returns the mean number of words of the first references; a Chinese character counts as a word."""
-    return sum(len(first.split()) + len(CHINESE.findall(first)) for first, *_ in references) / len(references)
-
-
 def _judge_outputs(corpus: Corpus, items: Sequence[Item], outputs: Sequence[tuple[int, ...]], progress: dict) -> Scores:
     tokenizer, task = corpus.tgt_tokenizer, TASKS.get(corpus.name)
     references = [corpus.references[item.src] for item in items]
     texts = [tokenizer.decode(ids) for ids in outputs]
     tokenize = tokenization([text for texts in references for text in texts], task.tgt_unit if task else None)
-    of_words = task is None and tokenize != "char" and _mean_words(references) >= WORDS
+    words = sum(len(first.split()) + len(CHINESE.findall(first)) for first, *_ in references)  # a Chinese character counts as a word
+    of_words = task is None and tokenize != "char" and words >= WORDS * len(references)
     resamples = RESAMPLES if len(outputs) == progress["evaluated"].of else 1  # too slow to repeat after each slice
     mistakes = []
     for item, ids, answers in zip(items, outputs, references, strict=True):

@@ -143,14 +143,14 @@ def test_the_answer_that_has_most_of_the_tokens_is_judged():
 
 def test_a_long_exam_comes_piece_by_piece_and_nothing_is_asked_twice(reader, run, monkeypatch):
     requests, write = [], evaluation._write
-    monkeypatch.setattr(evaluation, "_write", lambda *given: requests.append(len(given[-1])) or write(*given))
+    monkeypatch.setattr(evaluation, "_write", lambda *values: requests.append(len(values[-1])) or write(*values))
     with monkeypatch.context() as slow:
         slow.setattr(time_slices, "BUDGET_S", -1)
         slow.setattr(evaluation, "MAX_SENTENCES", 50)
         result = [scores(reader, CORPORA, run, None, "heldout") for _ in range(4)]
-    assert [one.sentences for one in result] == [50, 100, 120, 120]
+    assert [entry.sentences for entry in result] == [50, 100, 120, 120]
     assert result[2] is result[3]
-    assert {one.total for one in result} == {120}
+    assert {entry.total for entry in result} == {120}
     at_work = copy(run)
     at_work.parts, at_work.status = dict(run.parts), "training"
     result = scores(reader, CORPORA, at_work, None, "heldout")

@@ -7,7 +7,7 @@ import numpy as np
 from playground.features.interventions import figure as pictures, kinds
 from playground.features.interventions.query import InterventionResult
 from playground.features.shared import blocks
-from playground.features.shared.figures.bars import short
+from playground.features.shared.figures.graph import short
 from playground.features.shared.heads import build_small_heads, choose_head, compute_mask
 from playground.features.shared.view import View, texts
 from playground.inspection.interventions import Edit, HeadId
@@ -46,7 +46,9 @@ def build_step(view: View, effect: InterventionResult) -> list[dict]:
         caption = view.say(
             "interventions.row_says_same" if before == after else "interventions.row_says_other", before=before, after=after, **numbers
         )
-    picture = view.draw(pictures.pairs, names, without, edited, share=2, labels=_build_labels(view))
+    # not the page's before and after: this step differs by the edit alone, the page by all changes
+    labels = view.labels | {"before": view.say("interventions.row_without"), "after": view.say("interventions.row_with")}
+    picture = view.draw(pictures.pairs, names, without, edited, share=2, labels=labels)
     return [blocks.figure("row-top", picture, caption, view.say("interventions.row_top", step=at + 1))]
 
 
@@ -59,11 +61,6 @@ def _read_place(view: View, effect: InterventionResult) -> tuple[int, int, int]:
     """Returns (layer, head, step) of the cursor, within the model and its output."""
     layer, head = choose_head(view, "cross")
     return layer, head, view.number("q", _find_last_step(effect)) or 0
-
-
-def _build_labels(view: View) -> dict[str, str]:
-    """Returns the page's labels with other names for before and after: this step differs by the edit alone, the page by all changes."""
-    return view.labels | {"before": view.say("interventions.row_without"), "after": view.say("interventions.row_with")}
 
 
 def _build_cells(view: View, effect: InterventionResult) -> dict:

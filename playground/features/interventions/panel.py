@@ -7,17 +7,15 @@ from functools import partial
 import numpy as np
 
 from playground.config import BOS, SPECIAL_TOKENS
-from playground.cursor import choices
 from playground.features.interventions import edit_row, figure as pictures, kinds
 from playground.features.interventions.query import InterventionResult, compare_outputs
 from playground.features.shared import blocks, panels
-from playground.features.shared.figures.bars import short
+from playground.features.shared.figures.graph import short
 from playground.features.shared.figures.tokens import steps
 from playground.features.shared.heads import MAX_THUMBNAIL_CELLS, compute_mask, pick_colours
 from playground.features.shared.queries.results import SentenceTrace
 from playground.features.shared.view import View, texts, tokens
 from playground.inspection import interventions
-from playground.inspection.fact import Fact
 from playground.inspection.interventions import MEMORIES, PARTS, Change, HeadId
 from playground.words import listed, paragraph
 
@@ -30,17 +28,19 @@ def panel(view: View) -> dict:
     change = effect.change
     view.look = effect.before
     edits_row = view.choice("change") == "row"
-    change_options = [{"value": name, "label": view.say(f"interventions.what_{name}")} for name in choices("change")]
     chooser_blocks = edit_row.build_chooser(view, effect) if edits_row else [_build_switches(view, change)]
-    result_blocks = edit_row.build_step(view, effect) if edits_row else [_build_score(view, effect)]
+    score_key = f"{_build_key(view, effect)} {change.memory} {bool(change.edit)}"
+    score = blocks.later("score", "score", view.say("interventions.score_waiting"), score_key)
+    result_blocks = edit_row.build_step(view, effect) if edits_row else [score]
+    memories = [{"value": "" if name == effect.memory else name, "label": view.say(f"interventions.memory_{name}")} for name in MEMORIES]
     return {
         "step": effect.before.step,
         "blocks": [
             blocks.text("about", view.say("interventions.about"), css="pg-about"),
             blocks.row(
                 "controls",
-                blocks.choice("what", "change", view.say("interventions.what"), change_options, "row" if edits_row else "heads"),
-                _build_memory_choice(view, effect),
+                view.offer("what", "change", "interventions.what"),
+                blocks.choice("memory", "squeeze", view.say("interventions.memory"), memories, change.memory or ""),
                 css="controls",
             ),
             *_build_active_changes(view, change, edits_row),
@@ -64,11 +64,6 @@ def read_change(view: View) -> Change:
 
 def name_head(view: View, head: HeadId, key: str = "interventions.head_one") -> str:
     return view.say(key, part=view.say(f"interventions.part_{head.part}"), layer=head.layer + 1, head=head.head + 1)
-
-
-def _build_memory_choice(view: View, effect: InterventionResult) -> dict:
-    options = [{"value": "" if name == effect.memory else name, "label": view.say(f"interventions.memory_{name}")} for name in MEMORIES]
-    return blocks.choice("memory", "squeeze", view.say("interventions.memory"), options, effect.change.memory or "")
 
 
 def _build_active_changes(view: View, change: Change, edits_row: bool) -> list[dict]:
@@ -138,17 +133,17 @@ def _build_outputs(view: View, effect: InterventionResult) -> list[dict]:
             {"name": "reference", "label": view.say("interventions.reference"), "tokens": tokens(reference), "verdict": "", "right": None}
         )
     facts = (interventions.output_fact(*ids), interventions.probability_fact(effect.likely_before, effect.likely_after, texts(effect.fed)))
-    sentences = [_write_fact(view, fact) for fact in facts] if effect.change else []
+
+    def format_value(value: object) -> object:  # probabilities as in the figures
+        return short(value) if isinstance(value, float) else value
+
+    written = [view.say(fact.key, **{name: format_value(value) for name, value in fact.values.items()}) for fact in facts]
+    sentences = written if effect.change else []
     sentences += [view.say("interventions.marks")] if any(removed) or any(added) else []
     return [
         kinds.compare("compare", lines),
         blocks.text("caption", paragraph([*sentences, view.step_note(effect.before.step)]), css="pg-caption"),
     ]
-
-
-def _write_fact(view: View, fact: Fact) -> str:
-    """Writes a fact with probabilities formatted as in the figures."""
-    return view.say(fact.key, **{name: short(value) if isinstance(value, float) else value for name, value in fact.values.items()})
 
 
 def _build_line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: str) -> dict:
@@ -183,12 +178,6 @@ def _build_likely(view: View, effect: InterventionResult) -> dict:
     of_choice = blocks.choice("of", "target", view.say("interventions.likely_of"), options, view.choice("target"))
     figure = blocks.figure("likely-pairs", picture, view.say("interventions.likely_about"), view.say("interventions.likely"))
     return blocks.column("likely", figure, *([of_choice] if effect.before.references else []))
-
-
-def _build_score(view: View, effect: InterventionResult) -> dict:
-    """Builds the deferred block of scores before and after over many sentences."""
-    key = f"{_build_key(view, effect)} {effect.change.memory} {bool(effect.change.edit)}"
-    return blocks.later("score", "score", view.say("interventions.score_waiting"), key)
 
 
 def _build_importance(view: View, effect: InterventionResult) -> dict:

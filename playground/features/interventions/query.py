@@ -108,7 +108,8 @@ def measure_importance(reader: Reader, corpora: Corpora, run: Run, step: int | N
     if run.working and step is None:
         raise Refusal("interventions.while_training")
     corpus, every = corpora.get(run.experiment, run.pairs), heads(run.experiment.model)
-    items, clock, worked = _affordable_items(run, corpus, len(every)), run.runtime.monotonic, []
+    items = corpus.heldout[: _affordable(run, corpus, len(every), ALL_HEADS_S, MIN_SENTENCES)]
+    clock, worked = run.runtime.monotonic, []
     end = clock() + BUDGET_S
     estimate, is_new = _estimate(reader, corpus, run, step, items)
     if is_new:
@@ -167,12 +168,8 @@ def _measure_each(model: Transformer, corpus: Corpus, items: Sequence[Item], sil
     return tallies
 
 
-def _affordable_items(run: Run, corpus: Corpus, times: int) -> Sequence[Item]:
-    """Returns the first held-out sentences that can be scored `times` times in about `ALL_HEADS_S`."""
-    return corpus.heldout[: _affordable(run, corpus, times, ALL_HEADS_S, MIN_SENTENCES)]
-
-
 def _affordable(run: Run, corpus: Corpus, times: int, seconds: float, least: int) -> int:
+    """Returns how many held-out sentences can be scored `times` times in about so many seconds, at least `least`."""
     tokens = sum(len(item.src_ids) + len(item.tgt_ids) + 2 for item in corpus.heldout) / len(corpus.heldout)
     return affordable(run, times * tokens / (AT_ONCE * seconds), len(corpus.heldout), least)
 

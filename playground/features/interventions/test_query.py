@@ -31,13 +31,13 @@ def test_every_side_is_what_its_model_writes(reader, run, text, model, edit):
     result = interventions.compare_outputs(reader, run, None, text, Change(OFF.off, None, edit))
     ids, off, changed = run.tokenizers[0].encode(text), OFF.apply(model), Change(OFF.off, None, edit).apply(model)
     fed = ids_of(result.before)
-    for look, one in ((result.before, model), (result.unedited, off), (result.after, changed)):
-        (expected,) = greedy(one, [ids], 60)
+    for look, subject in ((result.before, model), (result.unedited, off), (result.after, changed)):
+        (expected,) = greedy(subject, [ids], 60)
         assert ids_of(look) == expected.ids
-        assert np.array_equal(look.cross, trace(one, ids, expected.ids).cross)
+        assert np.array_equal(look.cross, trace(subject, ids, expected.ids).cross)
     assert tuple(piece.id for piece in result.fed) == fed
-    for likely, one in ((result.likely_before, model), (result.likely_after, changed)):
-        assert likely == tuple(trace(one, ids, fed).probabilities[range(len(fed)), fed].tolist())
+    for likely, subject in ((result.likely_before, model), (result.likely_after, changed)):
+        assert likely == tuple(trace(subject, ids, fed).probabilities[range(len(fed)), fed].tolist())
     assert (result.step is None) == (edit is None)
     if edit:
         assert ids_of(result.after)[:1] == ids_of(result.unedited)[:1], "before the edited step nothing changes"
@@ -75,11 +75,11 @@ def test_each_head_is_worth_what_is_lost_without_it(reader, run, model):
     assert result.whole == evaluate(reader, CORPORA, run, None)
     assert (result.whole.validation.exact_match, result.whole.whole) == (validate(model, questions).exact_match, True)
     assert (first.without, first.estimate.whole.validation.pairs, first.estimate.whole.of) == ({}, few.pairs, questions.pairs)
-    for head, one in result.without.items():
+    for head, switched in result.without.items():
         changed, estimate = Change(frozenset({head})).apply(model), first.estimate.without[head]
-        for measured, expected in ((one, validate(changed, questions)), (estimate, validate(changed, few))):
+        for measured, expected in ((switched, validate(changed, questions)), (estimate, validate(changed, few))):
             assert vars(measured) == vars(expected) | {"loss": pytest.approx(expected.loss, abs=1e-6)}
-    assert any(one != result.whole.validation for one in result.without.values())
+    assert any(each != result.whole.validation for each in result.without.values())
 
 
 def test_heads_are_measured_layer_by_layer_and_not_while_parameters_change(reader, run, monkeypatch):

@@ -10,7 +10,7 @@ from playground.config import Refusal
 from playground.cursor import FIELDS
 from playground.features.lessons import figure as guesses, kinds
 from playground.features.shared import blocks, panels
-from playground.features.shared.figures import masks
+from playground.features.shared.figures import attention
 from playground.features.shared.figures.tokens import Name
 from playground.features.shared.naming import variant_name
 from playground.features.shared.view import View
@@ -130,5 +130,5 @@ def _draw_mask(view: View, check: Check, posed: Posed) -> list[dict]:
         return []
     rows, columns = ([Name(str(at + 1)) for at in range(size)] for size in posed.picture.shape)
     words = {"rows_encoder": view.say("checks.query"), "columns_encoder": view.say("checks.column")}
-    figure = view.draw(masks.grid, posed.picture, rows, columns, width=min(MASK_WIDTH, view.width), labels=view.labels | words)
+    figure = view.draw(attention.grid, posed.picture, rows, columns, width=min(MASK_WIDTH, view.width), labels=view.labels | words)
     return [blocks.figure(f"picture-{check.name}", figure, view.say("checks.picture"), css="small")]

@@ -33,9 +33,9 @@ def sentence(site, run: str) -> str:
     return site.reader.probes(site.runs.get(run))[-2][0]
 
 
-def answered(site, lesson: str, given: dict[str, tuple[dict, str]], **parameters) -> dict[str, dict]:
+def answered(site, lesson: str, answers: dict[str, tuple[dict, str]], **parameters) -> dict[str, dict]:
     """The questions of a lesson after these answers, as a browser keeps them."""
-    checked = ".".join(f"{name}~{block['asked']}~{value}" for name, (block, value) in given.items())
+    checked = ".".join(f"{name}~{block['asked']}~{value}" for name, (block, value) in answers.items())
     return {block["id"]: block for block in questions(asked(site, lesson, checked=checked, **parameters))}
 
 
@@ -46,10 +46,10 @@ def test_a_learner_who_reads_the_pictures_is_right(site, run, draw, lessons):
     for lesson in lessons:
         blocks = asked(site, lesson, **place)
         known = [(block, learner.answers(block, blocks[:at])) for at, block in enumerate(blocks) if block["kind"] == "check"]
-        given = {block["id"]: (block, answer) for block, answer in known if answer}
-        count += len(given)
-        for name, block in answered(site, lesson, given, **place).items():
-            assert block["value"] == block["right"] or name not in given, (lesson, name, block["text"], block["why"])
+        answers = {block["id"]: (block, answer) for block, answer in known if answer}
+        count += len(answers)
+        for name, block in answered(site, lesson, answers, **place).items():
+            assert block["value"] == block["right"] or name not in answers, (lesson, name, block["text"], block["why"])
     assert count > 2.5 * len(lessons)
 
 
@@ -57,16 +57,16 @@ def test_nobody_is_told_the_key_before_an_answer_nor_by_an_answer_to_another_que
     place = {"run": "reverse", "text": sentence(site, "reverse")}
     first = questions(asked(site, "attention", **place))
     assert all(block["right"] == block["why"] == block["value"] == "" and block["way"] is None for block in first)
-    one = first[0]
-    for checked in (f"{one['id']}~0000000000~0", f"{one['id']}~{one['asked']}~9", "nonsense", f"{one['id']}~{one['asked']}~٣"):
+    this = first[0]
+    for checked in (f"{this['id']}~0000000000~0", f"{this['id']}~{this['asked']}~9", "nonsense", f"{this['id']}~{this['asked']}~٣"):
         assert questions(asked(site, "attention", checked=checked, **place)) == first
-    after = answered(site, "attention", {one["id"]: (one, "1")}, **place)
-    assert after[one["id"]]["value"] == "1"
-    assert after[one["id"]]["right"] in {option["value"] for option in one["options"]}
-    assert after[one["id"]]["way"]["to"]["tab"] == "attention"
-    assert [block for name, block in after.items() if name != one["id"]] == first[1:]
+    after = answered(site, "attention", {this["id"]: (this, "1")}, **place)
+    assert after[this["id"]]["value"] == "1"
+    assert after[this["id"]]["right"] in {option["value"] for option in this["options"]}
+    assert after[this["id"]]["way"]["to"]["tab"] == "attention"
+    assert [block for name, block in after.items() if name != this["id"]] == first[1:]
     hashes = {questions(asked(site, "attention", **place | more))[0]["asked"] for more in ({"toss": 2}, {"text": "hello"})}
-    assert len(hashes | {one["asked"]}) == 3
+    assert len(hashes | {this["asked"]}) == 3
     monkeypatch.setattr(type(site.runs.get("reverse")), "working", True)
     blocks = asked(site, "attention", "reverse")
     assert (questions(blocks), blocks[-1]["text"]) == ([], say("en", "checks.while_training"))
@@ -80,7 +80,7 @@ def test_only_the_teacher_is_told_the_model_answers_and_how_the_class_chose_once
         return site.http.get(f"{PREFIX}/room/answers", params=query, headers={"X-Playground-Token": token}).json()
 
     def bars(**other) -> list[dict]:
-        return [one for one in of_room(TEACHER, "attention", **other)["blocks"] if one["id"].startswith("class-")]
+        return [block for block in of_room(TEACHER, "attention", **other)["blocks"] if block["id"].startswith("class-")]
 
     do(site, ANNA, "join", code=code, nickname="")
     assert of_room(ANNA, "weight")["key"] == "rooms.not_teacher"
@@ -103,6 +103,6 @@ def test_only_the_teacher_is_told_the_model_answers_and_how_the_class_chose_once
     assert figure["figure"]["data"][0]["x"] == [choices.count(option["value"]) for option in block["options"]]
     assert say("en", "checks.class_right", right=choices.count(right), count=3) in figure["caption"]
     assert "Nickname" not in json.dumps(figure)
-    assert [one["kind"] for one in bars(toss="2")] == ["text"]
+    assert [bar["kind"] for bar in bars(toss="2")] == ["text"]
     assert do(site, TEACHER, "check", code=code, **report)["key"] == "rooms.teacher_reports"
     assert do(site, member, "check", code=code, **report | {"choice": True})["key"] == "page.not_a_command"

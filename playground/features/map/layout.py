@@ -93,6 +93,7 @@ class _Drawing:
         return [stage for address, stage in self.stages.items() if address.startswith(f"{prefix}.")]
 
     def tile(self, stage: Stage) -> dict:
+        values, mask = slice_stage(stage.values, stage, self.head), slice_mask(stage, self.head)
         return {
             "address": stage.address,
             "name": write_short_name(self.view, stage),
@@ -101,7 +102,7 @@ class _Drawing:
             "label": write_label(self.view, stage, self.head),
             "inputs": list(stage.inputs),
             "square": _is_square(stage),
-            "mini": build_miniature(stage, self.head),
+            "mini": make_miniature(values, mask, choose_scale(stage), find_limit(stage, self.head), _is_square(stage)),
         }
 
     def joins(self) -> list[Join]:
@@ -113,12 +114,6 @@ class _Drawing:
             elif "memory" in stage.inputs:
                 joins.append(Join(kind="memory", start="memory", end=stage.address, hue="cross"))
         return joins
-
-
-def build_miniature(stage: Stage, head: int) -> dict:
-    """Builds a stage's small picture."""
-    values, mask = slice_stage(stage.values, stage, head), slice_mask(stage, head)
-    return make_miniature(values, mask, choose_scale(stage), find_limit(stage, head), _is_square(stage))
 
 
 def _is_square(stage: Stage) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from playground.cursor import choices
 from playground.features.map import kinds, stage, worksheet
 from playground.features.map.layout import MAX_UNFOLDED, build_plan, list_path
 from playground.features.map.stage import name_columns, name_rows
@@ -80,10 +79,9 @@ def _build_choices(view: View, chosen: tuple[int, int], heads: int) -> list[dict
     """Builds the choices of the shown head and of the decoder's input."""
     layer, head = chosen
     numbers = [{"value": str(n + 1), "label": str(n + 1)} for n in range(heads)]
-    feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
     resets = {"layer": layer + 1, "follow": "off"}  # the cursor stores a head with its layer
     controls = [blocks.choice("head", "head", view.say("map.head"), numbers, str(head + 1), resets=resets)] if heads > 1 else []
-    return [*controls, blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target"))]
+    return [*controls, view.offer("feed", "target", "page.feed")]
 
 
 def _choose_cell(view: View, address: str, at_stop: Reading | None) -> tuple[int, int] | None:

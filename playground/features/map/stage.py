@@ -49,7 +49,10 @@ def build_stage(
     is_clickable = view.width >= NARROW and picture_width >= CLICKABLE_CELL * len(columns)
     side_by_side = view.width >= WIDE_PAGE or is_clickable or pictures.readable(len(rows), len(columns), picture_width, names=rows)
     width = picture_width if side_by_side else view.width
-    digits = _has_narrow_cells(stage, width) if brief else _writes_digits(view, len(rows))
+    if brief:  # digits where cells for all dimensions would be too narrow to click
+        digits = stage.axes[-1] not in "STV" and (width - pictures.BESIDE) / stage.values.shape[-1] < CLICKABLE_CELL
+    else:
+        digits = view.choice("digits") == "on" and len(rows) <= MAX_DIGIT_ROWS
     window = _choose_columns(view, stage, values, chosen, width, digits)
     picture = view.draw(
         pictures.heatmap,
@@ -147,15 +150,6 @@ def _measure_window(width: int, digits: bool) -> int:
     """Returns the number of columns in a window on `width` px: fewer if their cells show digits."""
     window = next((size for size in WINDOWS if (width - pictures.BESIDE) / size >= MIN_CELL), WINDOWS[-1])
     return min(pictures.max_columns(width), window) if digits else window
-
-
-def _writes_digits(view: View, rows: int) -> bool:
-    return view.choice("digits") == "on" and rows <= MAX_DIGIT_ROWS
-
-
-def _has_narrow_cells(stage: Stage, width: int) -> bool:
-    """Returns whether the stage has too many dimensions for clickable cells on `width` px."""
-    return stage.axes[-1] not in "STV" and (width - pictures.BESIDE) / stage.values.shape[-1] < CLICKABLE_CELL
 
 
 def _build_cell_controls(

@@ -10,7 +10,7 @@ from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.cursor import choices
 from playground.data.batches import batches, split_batch
 from playground.features.shared import blocks, panels
-from playground.features.shared.figures import masks as pictures
+from playground.features.shared.figures import attention as pictures
 from playground.features.shared.figures.tokens import steps
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.queries.results import references
@@ -32,8 +32,7 @@ def panel(view: View) -> dict:
     is_packed = view.run.experiment.training.packing
     kinds = [name for name in choices("mask") if is_packed or name != "packed"]
     kind = view.choice("mask", kinds)
-    options = [{"value": name, "label": view.say(f"page.mask_{name}")} for name in kinds]
-    chooser = blocks.choice("mask", "mask", view.say("page.mask"), options, kind)
+    chooser = view.offer("mask", "mask", "page.mask", kinds, kind)
     about = view.say(f"page.mask_{kind}_about")
     if is_packed and kind != "packed":
         about = f"{about} {view.say('page.mask_packs')}"
@@ -46,7 +45,10 @@ def panel(view: View) -> dict:
 def _build_padded(view: View, kind: str) -> list[dict]:
     """Builds the masks of the page's sentence and a few examples, padded to one length: the first, the choice of the others, these others,
     and the code."""
-    page_pair, examples = _find_page_pair(view), dict(enumerate(_choose_examples(view.examples(), 6)))
+    own, _ = view.reader.read(view.run, view.text)
+    known = references(view.run, own)  # else the model's output
+    page_pair = own, known[0] if known else view.run.tokenizers[1].decode(piece.id for piece in view.look.targets)
+    examples = dict(enumerate(_choose_examples(view.examples(), 6)))
     choices_by_id = {str(at): pair for at, pair in examples.items() if pair[0] != page_pair[0]}
     chosen = [at for at in view.field("masks").split(",") if at in choices_by_id] or [*choices_by_id][:: max(len(choices_by_id) - 1, 1)][:2]
     picked = sorted(set(chosen), key=int)[: MAX_SENTENCES - 1]
@@ -79,7 +81,8 @@ def _build_padded(view: View, kind: str) -> list[dict]:
             legend=at == 0,
             **(view.stage if not at and view.stage else {"width": max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300))}),
         )
-        title, caption = pairs[at][0], _write_caption(view, visible, lengths[at])
+        hidden, padding = int((~visible).sum()), visible.shape[-1] - lengths[at]
+        title, caption = pairs[at][0], view.say("page.mask_caption", hidden=hidden, cells=visible.size, padding=padding)
         if view.presented:  # the figure stands alone
             title, caption = f"{view.say(f'page.mask_{kind}')} · {title}", f"{view.say(f'page.mask_{kind}_about')} {caption}"
         figures.append(blocks.figure(f"mask-{number}", picture, caption, title))
@@ -114,13 +117,6 @@ def _build_packed(view: View) -> list[dict]:
     ]
 
 
-def _find_page_pair(view: View) -> tuple[str, str]:
-    """Returns the page's sentence with its reference, or with the model's output when no reference is known."""
-    source, _ = view.reader.read(view.run, view.text)
-    known_targets = references(view.run, source)
-    return source, known_targets[0] if known_targets else view.run.tokenizers[1].decode(piece.id for piece in view.look.targets)
-
-
 def _choose_examples(examples: list[tuple[str, str]], count: int) -> list[tuple[str, str]]:
     """Chooses examples of as many different lengths as possible, sorted by length."""
     by_length = {len(source): (source, target) for source, target in reversed(examples)}
@@ -133,11 +129,6 @@ def _pad_rows(rows: list[list[str]], filler: str) -> list[list[str]]:
     """Pads all rows to the longest."""
     longest = max(map(len, rows))
     return [row + [filler] * (longest - len(row)) for row in rows]
-
-
-def _write_caption(view: View, mask: np.ndarray, length: int) -> str:
-    hidden = int((~mask).sum())
-    return view.say("page.mask_caption", hidden=hidden, cells=mask.size, padding=mask.shape[-1] - length)
 
 
 def _write_packed_caption(view: View, row: PackedRow, mask: masks.Mask) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from playground.cursor import choices
 from playground.features.positions import figure as pictures
 from playground.features.positions.figure import clocks
 from playground.features.shared import blocks, panels
@@ -21,7 +20,6 @@ STARTS = (2, 20)  # positions at which the clocks' hands start
 def panel(view: View) -> dict:
     kind, encoding = view.choice("pos"), view.run.experiment.model.encoding
     encoding_key = (encoding.added or "none") + ("_rotary" if encoding.rotary else "")
-    kinds = [{"value": name, "label": view.say(f"page.pos_{name}")} for name in choices("pos")]
     trained = view.reader.longest(view.run)
     length = min(max(SHOWN_POSITIONS, trained + 16), 128)
     if kind == "learned":
@@ -32,7 +30,7 @@ def panel(view: View) -> dict:
     return {
         "step": None if kind != "learned" else view.step,
         "blocks": [
-            blocks.choice("pos", "pos", view.say("page.pos"), kinds, kind),
+            view.offer("pos", "pos", "page.pos"),
             blocks.text("this", view.say(f"page.pos_run_{encoding_key}"), css="pg-caption"),
             *content,
             blocks.code("source", source),

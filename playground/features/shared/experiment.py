@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from playground.config import Refusal, limits
@@ -42,16 +41,18 @@ def build_experiment(view: View, lab: ControlledExperiment) -> ExperimentState:
     is_training = any(run.working for run in runs)
     ended = {seed: arms for seed, arms in seeds.items() if all(map(is_complete, arms.values()))}
     outcome = lab.verdict(_measure_results(view, lab, ended)) if ended else None
-    started = {seed: arms for seed, arms in seeds.items() if all(_has_begun(run) for run in arms.values())}
+    begun = [run for run in runs if len(run.history.validations) and len(run.history.steps)]
+    started = {seed: arms for seed, arms in seeds.items() if all(run in begun for run in arms.values())}
     shown_exhibits = outcome.exhibits if outcome else lab.exhibits(_measure_results(view, lab, started)) if started else ()
     train_button = []
     if not seeds:
         train_button = [_build_train_button(view, lab, seed_shown, "lessons.train")]
     elif not is_training and not lab.is_mystery and len(seeds) < SEEDS:
         train_button = [_build_train_button(view, lab, max(seeds) % SEED + 1, "lessons.another_seed")]
+    done, steps = sum(run.step for run in runs), sum(run.steps for run in runs)
     content = [
         blocks.text("about", lab.say(view.language, "about"), css="pg-caption"),
-        *([_build_progress(view, runs)] if is_training else []),
+        *([blocks.progress("progress", done, steps, view.say("lessons.training", done=done, steps=steps))] if is_training else []),
         *_build_unended(view, lab, seeds),
         blocks.row("controls", *_build_mystery(view, lab, seed_shown), *_build_links(view, lab, seeds), *train_button, css="controls"),
         *([blocks.row("exhibits", *build_exhibits(view, lab, shown_exhibits), css="grids")] if shown_exhibits else []),
@@ -105,10 +106,6 @@ def _find_seeds(view: View, lab: ControlledExperiment) -> dict[int, Arms]:
     return {seed: {arm: arms_by_seed[seed][arm] for arm in arms} for seed, arms in order.items() if len(arms_by_seed[seed]) == len(arms)}
 
 
-def _has_begun(run: Run) -> bool:
-    return bool(len(run.history.validations) and len(run.history.steps))
-
-
 def _measure_results(view: View, lab: ControlledExperiment, seeds: dict[int, Arms]) -> list[list[Result]]:
     """Returns a list for each arm, with all seeds."""
     arms = next(iter(seeds.values()))
@@ -137,11 +134,6 @@ def _build_mystery(view: View, lab: ControlledExperiment, seed: int) -> list[dic
     return [blocks.choice("number", "toss", view.say("lessons.number"), options, str(seed), {"arms": "", "guess": "", "sure": ""})]
 
 
-def _build_progress(view: View, runs: Sequence[Run]) -> dict:
-    done, steps = sum(run.step for run in runs), sum(run.steps for run in runs)
-    return blocks.progress("progress", done, steps, view.say("lessons.training", done=done, steps=steps))
-
-
 def _build_unended(view: View, lab: ControlledExperiment, seeds: dict[int, Arms]) -> list[dict]:
     """Lists the arms without which seeds have no verdict: not trained to the end, or not with their initial settings."""
     lines = [
@@ -154,14 +146,11 @@ def _build_unended(view: View, lab: ControlledExperiment, seeds: dict[int, Arms]
             steps=run.steps,
             why=run.message.say(view.language) if run.message else "",
         ).rstrip()
-        for seed, arm, run in _list_arms(seeds)
+        for seed, arms in seeds.items()
+        for arm, run in arms.items()
         if not run.working and not is_complete(run)
     ]
     return [blocks.text("unended", paragraph([view.say("lessons.no_verdict"), *lines]), css="pg-cell")] if lines else []
-
-
-def _list_arms(seeds: dict[int, Arms]) -> Iterable[tuple[int, str, Run]]:
-    return ((seed, arm, run) for seed, arms in seeds.items() for arm, run in arms.items())
 
 
 def _build_links(view: View, lab: ControlledExperiment, seeds: dict[int, Arms]) -> list[dict]:

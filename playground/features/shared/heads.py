@@ -54,8 +54,7 @@ def _measure_alignment(look: SentenceTrace, part: str) -> np.ndarray | None:
 
 def build_follow_choice(view: View) -> dict:
     """Builds the choice between keeping the head and following the best one at each step."""
-    options = [{"value": value, "label": view.say(f"page.follow_{value}")} for value in ("off", "on")]
-    return blocks.choice("follow", "follow", view.say("page.follow"), options, view.choice("follow"))
+    return view.offer("follow", "follow", "page.follow")
 
 
 def format_head(part: str, layer: int, head: int) -> str:
@@ -127,18 +126,7 @@ def draw_large_head(
     rows, columns = name_axes(view, part)
     layer, head = chosen or choose_head(view, part)
     weights, mask = getattr(view.look, part)[layer, head], compute_mask(view, part)
-    picture = view.draw(
-        pictures.matrix,
-        weights,
-        rows,
-        columns,
-        mask=mask,
-        kind=part,
-        pinned=view.pinned(*weights.shape),
-        alignment=view.look.alignment if part == "cross" else None,
-        share=LARGE,
-        **(view.stage if stage else {}),
-    )
+    picture = draw_matrix(view, part, weights, mask, **(view.stage if stage else {}))
     caption = write_caption(view, part, layer, head, weights, mask, lead)
     figure = blocks.figure(id, picture, caption, write_title(view, part, layer, head), saved=describe_file(view, part, layer, head))
     return [figure, *describe_pinned(view, id, weights, mask, rows, columns)]
@@ -184,6 +172,14 @@ def build_view_choice(view: View, first: str = "matrix") -> dict:
     """Builds the choice between two views of one head: the matrix, or what the page calls `first`, and the threads."""
     options = [{"value": value, "label": view.say(f"heads.view_{name}")} for value, name in (("matrix", first), ("lines", "lines"))]
     return blocks.choice("view", "view", view.say("heads.view"), options, "lines" if view.choice("view") == "lines" else "matrix")
+
+
+def draw_matrix(view: View, part: str, weights: np.ndarray, mask: np.ndarray, **options: object) -> dict:
+    """Draws attention (Q, K) of this kind large; `options` as of `View.draw`."""
+    rows, columns = name_axes(view, part)
+    alignment = view.look.alignment if part == "cross" else None
+    options |= {"pinned": view.pinned(*weights.shape), "alignment": alignment, "share": LARGE}
+    return view.draw(pictures.matrix, weights, rows, columns, mask=mask, kind=part, **options)
 
 
 def describe_file(view: View, part: str, layer: int, head: int) -> Saved:

@@ -113,19 +113,15 @@ def _draw_grid(view: View, lab: Lab, exhibit: Grid, width: int) -> tuple[dict, s
     numbers, digits = exhibit.values.size <= tensor.CELLS, exhibit.digits if exhibit.scale != "plain" else 0
     needed_width = tensor.needed_width(exhibit.values, rows, columns, width, digits) if numbers else view.width
     css = "" if needed_width <= width else "wide" if needed_width <= view.width else "wide scrolls"
+    key = f"hatched_{exhibit.name}"  # of a hatching that isn't a mask
+    hatched = {"masked": lab.say(view.language, key)} if lab.knows(view.language, key) else {}
     figure = view.draw(
         tensor.heatmap, exhibit.values, rows, columns, kind=exhibit.hue, scale=exhibit.scale, mask=exhibit.mask, digits=exhibit.digits,
-        numbers=numbers, width=max(needed_width, view.width if css else width), labels=_build_labels(view, lab, exhibit),
+        numbers=numbers, width=max(needed_width, view.width if css else width), labels=view.labels | hatched,
     )  # fmt: skip
     if "scrolls" in css:
         figure["layout"]["width"] = needed_width
     return figure, css
-
-
-def _build_labels(view: View, lab: Lab, exhibit: Grid) -> dict[str, str]:
-    """Returns the figure's words; a lab defines its hatching if that isn't a mask."""
-    key = f"hatched_{exhibit.name}"
-    return view.labels | ({"masked": lab.say(view.language, key)} if lab.knows(view.language, key) else {})
 
 
 def say_label(view: View, lab: Lab, name: str, otherwise: str = "") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
@@ -10,7 +9,9 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.cursor import FIELDS, choices
-from playground.features.shared.figures.presented import BESIDE, fit_to_page
+from playground.features.shared import blocks
+from playground.features.shared.figures.cells import BESIDE, fit_to_page
+from playground.features.shared.figures.theme import Style
 from playground.features.shared.figures.tokens import StepName, steps as decoder_steps, visible
 from playground.features.shared.queries.activations import SentenceActivations
 from playground.features.shared.queries.reader import REFERENCE, Piece, Reader, SentenceTrace
@@ -88,10 +89,10 @@ class Screen:
 
     def draw(self, figure: Callable[..., dict], *data: Any, share: float | None = None, gap: int = GAP, **options: Any) -> dict:
         """Draws a figure for this screen: as wide as its room (see `room`), no higher than the window, dark or light, in the page's
-        language. Given options, such as a `width`, take precedence."""
-        screen = {"width": self.room(share, gap), "tallest": self.tallest, "dark": self.dark, "labels": self.labels}
-        parameters = inspect.signature(figure).parameters
-        picture = figure(*data, **{name: value for name, value in screen.items() if name in parameters} | options)
+        language. `width`, `tallest`, `stage` and `labels` among the `options` take precedence."""
+        screen = {"width": self.room(share, gap), "tallest": self.tallest, "labels": self.labels, "stage": 0}
+        style = Style(dark=self.dark, **{name: options.pop(name, value) for name, value in screen.items()})
+        picture = figure(*data, style=style, **options)
         return fit_to_page(picture, *self.page) if self.presented and "layout" in picture else picture  # curves are several figures
 
     @cached_property
@@ -142,6 +143,12 @@ class View(Screen):
     def number(self, name: str, most: float | None = None) -> Any:
         """Reads a number, clamped to its bounds and to `most`; None without a choice."""
         return FIELDS[name].read(self.read_raw(name), most)
+
+    def offer(self, id: str, field: str, key: str, among: Sequence[str] | None = None, value: str | None = None) -> blocks.Block:
+        """Builds the choice of a field's value: `among` some, or all that it declares, named by the words `key` and each by `key`_value.
+        `value` is the chosen one, by default the cursor's."""
+        options = [{"value": each, "label": self.say(f"{key}_{each}")} for each in (choices(field) if among is None else among)]
+        return blocks.choice(id, field, self.say(key), options, self.choice(field) if value is None else value)
 
     @cached_property
     def step(self) -> int | None:

@@ -145,6 +145,15 @@ def _build_shifted(view: View, rows: BatchRows, row: int) -> dict:
     return blocks.table("shifted", head, table, view.say("step.title_shifted", row=row + 1), rowheads=True, tokens=True)
 
 
+def lay_out_sides(picture: list[dict], arithmetic: dict) -> dict:
+    return blocks.row("sides", blocks.column("picture", *picture), arithmetic, css="large-small")
+
+
+def build_arithmetic(view: View, invite: str, *sheets: dict) -> dict:
+    """Builds the column beside a picture: an invitation to choose a number, and the derivations of the chosen one."""
+    return blocks.column("arithmetic", blocks.text("invite", view.say(f"step.invite_{invite}"), "pg-caption"), *sheets)
+
+
 def build_sheet(view: View, rows: BatchRows, derivation: Derivation, title: str, own: str, still: bool = False) -> dict:
     """Builds a derivation whose terms are tokens; `own` is the words key of the result. `still`: the page doesn't scroll to it."""
     return derivation_view.build_sheet(view, derivation, title, build_labeller(view, rows), own, question=False, still=still)

@@ -9,7 +9,7 @@ from playground.features.shared.figures import sublayers as parts_pictures, tens
 from playground.features.shared.figures.tokens import steps
 from playground.features.shared.naming import classify_sublayer, name_sublayer
 from playground.features.shared.view import LARGE, View
-from playground.features.step.batch import build_sheet, build_sliders, format_4g, spell_tokens
+from playground.features.step.batch import build_arithmetic, build_sheet, build_sliders, format_4g, lay_out_sides, spell_tokens
 from playground.features.step.query import TakenStep, sites
 from playground.features.step.rows_query import BatchRows
 from playground.inspection.backward import explain_gradient, explain_logit
@@ -53,14 +53,9 @@ def build_logits(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
     target, name = int(rows.tgt_out[line, place]), spell_tokens(view, [token], "tgt")[0]
     derivation = explain_logit(step.logits(line, place), target, token, slow.live.label_smoothing, slow.tokens, float(values[chosen]))
     title = view.say("step.sheet_logit", token=name, row=line + 1, place=place + 1)
-    arithmetic = [
-        blocks.text("invite", view.say("step.invite_logits"), "pg-caption"),
-        build_sheet(view, rows, derivation, title, "step.own_gradient", still=cell is None),
-    ]
-    large = blocks.column(
-        "picture", blocks.figure("step-logits", picture, paragraph(sentences), view.say("step.title_logits")), *build_sliders(view, rows)
-    )
-    return [blocks.row("sides", large, blocks.column("arithmetic", *arithmetic), css="large-small")]
+    figure = blocks.figure("step-logits", picture, paragraph(sentences), view.say("step.title_logits"))
+    sheet = build_sheet(view, rows, derivation, title, "step.own_gradient", still=cell is None)
+    return [lay_out_sides([figure, *build_sliders(view, rows)], build_arithmetic(view, "logits", sheet))]
 
 
 def _select_tokens(values: np.ndarray, targets: np.ndarray, token: int | None) -> list[int]:
@@ -81,14 +76,10 @@ def build_parameters(view: View, step: TakenStep, rows: BatchRows) -> list[dict]
     index = find_index(step, name, cell)
     derivation = explain_gradient(sites(slow, name), name, index, float(step.gradient(name)[index]))
     title = view.say("step.sheet_gradient", name=name, row=cell[0] + 1, column=cell[1] + 1)
-    arithmetic = [
-        blocks.text("invite", view.say("step.invite_gradient"), "pg-caption"),
-        build_sheet(view, rows, derivation, title, "step.own_gradient", still=view.number("grad_row") is None),
-    ]
-    picture = blocks.column("picture", *figure)
+    sheet = build_sheet(view, rows, derivation, title, "step.own_gradient", still=view.number("grad_row") is None)
     return [
         blocks.row("by-part", draw_parts(view, step), blocks.column("which", *offer_parameters(view, step, name)), css="large-small"),
-        blocks.row("sides", picture, blocks.column("arithmetic", *arithmetic), css="large-small"),
+        lay_out_sides(figure, build_arithmetic(view, "gradient", sheet)),
     ]
 
 
@@ -160,9 +151,8 @@ def draw_matrix(view: View, step: TakenStep, name: str, values: np.ndarray, meas
         fields=("grad_row", "grad_col"),
         share=LARGE,
     )
-    caption = view.say(
-        f"step.caption_{measure}", largest=format_4g(float(values[largest])), row=names[largest[0]], column=largest[1] + 1
-    )  # fmt: skip
+    place = {"row": names[largest[0]], "column": largest[1] + 1}
+    caption = view.say(f"step.caption_{measure}", largest=format_4g(float(values[largest])), **place)
     sliders = [
         blocks.slider(field.replace("_", "-"), field, view.say(f"step.axis_{axis}_{layout}"), at, size - 1, first=1)
         for field, axis, at, size in zip(("grad_row", "grad_col"), ("row", "column"), cell, values.shape, strict=True)

@@ -10,7 +10,7 @@ from playground.cursor import choices
 from playground.features.shared import blocks, panels
 from playground.features.shared.view import View
 from playground.features.step import batch, gradient, sublayer
-from playground.features.step.batch import build_sheet, format_4g
+from playground.features.step.batch import build_arithmetic, build_sheet, format_4g, lay_out_sides
 from playground.features.step.gradient import choose_parameter, draw_matrix, find_index, offer_parameters, offer_sublayers, orient
 from playground.features.step.query import TakenStep, entry, singular_values, training_step
 from playground.features.step.rows_query import BatchRows, batch_rows
@@ -77,16 +77,13 @@ def build_optimiser(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
     index = find_index(step, name, cell)
     derivation = explain_update(entry(slow, view.run, name, index), name, index)
     title = view.say("step.sheet_update", name=name, row=cell[0] + 1, column=cell[1] + 1)
-    arithmetic = [
-        blocks.text("invite", view.say("step.invite_update"), "pg-caption"),
-        build_sheet(view, rows, derivation, title, "step.own_parameter", still=view.number("grad_row") is None),
-    ]
+    sheet = build_sheet(view, rows, derivation, title, "step.own_parameter", still=view.number("grad_row") is None)
     sentences = [*_describe_rule(view, step, name), *_describe_singular_values(view, step, name)]
     return [
         offer_sublayers(view, step),
         *offer_parameters(view, step, name),
         blocks.text("rule", paragraph(sentences), css="pg-caption"),
-        blocks.row("sides", blocks.column("picture", *figure), blocks.column("arithmetic", *arithmetic), css="large-small"),
+        lay_out_sides(figure, build_arithmetic(view, "update", sheet)),
     ]
 
 

@@ -10,7 +10,7 @@ from playground.features.shared.figures import tensor as pictures
 from playground.features.shared.figures.tokens import Name, steps
 from playground.features.shared.naming import classify_sublayer, name_sublayer
 from playground.features.shared.view import LARGE, View
-from playground.features.step.batch import build_sheet, format_4g, spell_tokens
+from playground.features.step.batch import build_arithmetic, build_sheet, format_4g, lay_out_sides, spell_tokens
 from playground.features.step.gradient import list_sublayers
 from playground.features.step.query import TakenStep
 from playground.features.step.rows_query import BatchRows, norm_before, readers, residual_gradient, score_gradients, stream_gradient
@@ -36,10 +36,7 @@ def build_stream(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
     terms = [] if norm else readers(slow, name, line, place, dim)
     derivation = explain_stream(terms, norm, dim, residual, name, (place, dim), float(vector[dim]))
     title = view.say("step.sheet_stream", sublayer=name_sublayer(view, name), token=labels[place], dim=dim + 1)
-    arithmetic = [
-        blocks.text("invite", view.say("step.invite_stream"), "pg-caption"),
-        build_sheet(view, rows, derivation, title, "step.own_gradient", still=pinned is None),
-    ]
+    sheet = build_sheet(view, rows, derivation, title, "step.own_gradient", still=pinned is None)
     controls = [
         choice,
         _build_line_slider(view, rows, line),
@@ -49,7 +46,7 @@ def build_stream(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
     heatmaps = [_draw_norms(view, step, rows, line, stack, norms, (name, place)) for stack in ("encoder", "decoder")]
     caption, title = view.say("step.caption_stream", row=line + 1), view.say("step.title_stream")
     figures = [blocks.figure("step-stream-encoder", heatmaps[0], caption, title), blocks.figure("step-stream", heatmaps[1], "", "")]
-    return [blocks.row("sides", blocks.column("picture", *figures, *controls), blocks.column("arithmetic", *arithmetic), css="large-small")]
+    return [lay_out_sides([*figures, *controls], build_arithmetic(view, "stream", sheet))]
 
 
 def _draw_norms(
@@ -107,8 +104,7 @@ def build_scores(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
     place = {"query": queries[query], "token": keys[key]}
     score = explain_score(row, key, name, chosen, float(gradients.scores[chosen]))
     weight = explain_weight(row, key, name, chosen, float(gradients.weights[chosen]))
-    arithmetic = [
-        blocks.text("invite", view.say("step.invite_scores"), "pg-caption"),
+    sheets = [
         build_sheet(view, rows, score, view.say("step.sheet_score", **place), "step.own_gradient", still=pinned is None),
         build_sheet(view, rows, weight, view.say("step.sheet_weight", **place), "step.own_gradient", still=True) | {"id": "sheet-weight"},
     ]
@@ -123,7 +119,7 @@ def build_scores(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
     largest = format_4g(float(np.abs(values).max()))
     caption = view.say("step.caption_scores", row=line + 1, head=head + 1, up=up, down=down, most=largest)
     figure = blocks.figure("step-scores", picture, caption, view.say("step.title_scores"))
-    return [blocks.row("sides", blocks.column("picture", figure, *controls), blocks.column("arithmetic", *arithmetic), css="large-small")]
+    return [lay_out_sides([figure, *controls], build_arithmetic(view, "scores", *sheets))]
 
 
 def _read_line(view: View, rows: BatchRows) -> int:

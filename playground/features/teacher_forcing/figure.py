@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from playground.features.shared.figures import cells, theme, tokens
-from playground.features.shared.figures.bars import names_axis
+from playground.features.shared.figures.graph import names_axis
+from playground.features.shared.figures.theme import PLAIN, Style
 
 ROW, TALLEST, NUMBER = 22, 700, 52  # px: of height for a bar, and for all; of width for the number beside it
 LINE, SQUARE = 22, 380  # px, of height: a line of the legend, and the path
@@ -25,9 +26,7 @@ def grid(
     rivals: Sequence[Sequence[str]] | None = None,
     decided: Sequence[int] = (),
     pinned: int | None = None,
-    width: int = 720,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws rows of layers, and columns of the steps that wrote `written`; a cell holds its likeliest token, coloured by its probability.
 
@@ -37,42 +36,26 @@ def grid(
     pinned         the step of the cursor; ignored when it lies outside
     Traces: 0 cells, 1 rings, 2 their legend. Raises ValueError if the shapes don't fit.
     """
-    probabilities = np.asarray(probabilities, dtype=np.float64)
-    shape = (len(layers), len(written))
-    if probabilities.shape != shape or [len(row) for row in likeliest] != [shape[1]] * shape[0]:
-        raise ValueError(f"probabilities of shape {probabilities.shape} do not fit {shape[0]} layers and {shape[1]} steps")
-    at = cells.place(layers, written, width)
-    palette, strong = theme.colors(dark), probabilities > 0.55
-    longest = max(int(at.across / len(written) // 8), 1)
-    hover = [[tokens.escape(text) for text in row] for row in (rivals or likeliest)]
+    probabilities, shape = theme.fit(probabilities, layers, written), (len(layers), len(written))
+    at = cells.place(layers, written, style)
+    strong, longest = probabilities > 0.55, max(int(at.across / len(written) // 8), 1)
+    hover = style.hover("hover_lens", layer="<b>%{y}</b>", rivals="%{customdata}")
+    texts = [[tokens.escape(text) for text in row] for row in (rivals or likeliest)]
     data = [
-        {
-            "type": "heatmap", "z": theme.rounded(probabilities), "zmin": 0, "zmax": 1, "xgap": at.gap, "ygap": at.gap,
-            "colorscale": theme.scale(theme.sequential(dark)), "meta": {"kind": "decoder"},
-            "customdata": hover,
-            "hovertemplate": theme.phrase(labels, "hover_lens", layer="<b>%{y}</b>", rivals="%{customdata}") + "<extra></extra>",
-            "colorbar": cells.colorbar(at, theme.word(labels, "probability"), (0, 0.5, 1), dark),
-        },
-        cells.rings([(row, step) for step, row in enumerate(decided[: shape[1]])], palette["second"]),
-        cells.swatch(theme.word(labels, "decided_here"), palette["second"], "square-open", visible=bool(len(decided))),
-    ]  # fmt: skip
-    layout = cells.layout(
-        at, layers, written, kind="decoder", titles=(theme.word(labels, "lens_rows"), theme.word(labels, "lens_columns")),
-        lines=1.8 + cells.ENTRY, dark=dark,
-    )  # fmt: skip
+        at.heat(theme.rounded(probabilities), hover, at.colorbar(style.word("probability")), meta={"kind": "decoder"}, customdata=texts),
+        cells.rings([(row, step) for step, row in enumerate(decided[: shape[1]])], style.colors["second"]),
+        cells.swatch(style.word("decided_here"), style.colors["second"], "square-open", visible=bool(len(decided))),
+    ]
+    layout = at.layout("decoder", (style.word("lens_rows"), style.word("lens_columns")), entries=1)
     layout["yaxis"]["ticktext"] = [tokens.escape(layer) for layer in layers]  # words, not tokens: their spaces are spaces
-    ink = {True: palette["paper"], False: palette["text"]}
     layout["annotations"] = [
         {
             "x": step, "y": row, "text": tokens.label(likeliest[row][step], longest), "showarrow": False, "captureevents": False,
-            "font": {"family": theme.MONO, "size": theme.SIZE, "color": ink[bool(strong[row, step])]},
+            "font": style.font("paper" if strong[row, step] else "text", family=theme.MONO),
         }
-        for row in range(shape[0]) for step in range(shape[1])
+        for row, step in np.ndindex(shape)
     ]  # fmt: skip
-    cursor = (0, pinned) if pinned is not None and pinned < shape[1] else None
-    layout["shapes"] = cells.cursor(cursor, *shape, dark)[1:2]
-    layout |= {"showlegend": True, "legend": cells.legend(at, 1.8, dark)}
-    layout["meta"] = {**layout["meta"], "kind": "decoder", "cells": True}
+    layout["shapes"] = at.cursor(None if pinned is None else (0, pinned))[1:2]
     return {"data": data, "layout": layout}
 
 
@@ -83,55 +66,51 @@ def votes(
     heads: Sequence[str],
     *,
     tokens_of: tuple[str, str],
-    width: int = 420,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws a bar for each part, first on top: to the right for the first of `tokens_of`, to the left for the second; their sum is the
-    logit difference. `kinds` are of KINDS; a click on a bar switches off its head of `heads`, "" for none. Raises ValueError if the lists
-    differ in length.
+    logit difference. `kinds` are of KINDS; a click on a bar switches off its head of `heads`, "" for none. Raises ValueError unless there
+    are as many values as names.
     """
-    votes = np.asarray(values, dtype=np.float64)
-    if not votes.shape == (len(names),) == (len(kinds),) == (len(heads),):
-        raise ValueError(f"{len(names)} names, {len(kinds)} kinds and {len(heads)} heads, but votes of shape {votes.shape}")
-    palette = theme.colors(dark)
+    votes = theme.fit(values, names)
+    palette = style.colors
     ink = {"feed_forward": palette["first"], "others": palette["muted"]}
     data = []
     for kind in KINDS:
         rows = [row for row, each in enumerate(kinds) if each == kind]
         if rows:
             data.append({
-                "type": "bar", "orientation": "h", "name": theme.word(labels, f"votes_{kind}"), "x": theme.rounded(votes[rows]), "y": rows,
-                "width": 0.7, "marker": {"color": ink.get(kind) or theme.hue(kind, dark), "line": {"width": 0}},
+                "type": "bar", "orientation": "h", "name": style.word(f"votes_{kind}"), "x": theme.rounded(votes[rows]), "y": rows,
+                "width": 0.7, "marker": {"color": ink.get(kind) or style.hue(kind), "line": {"width": 0}},
                 "customdata": [heads[row] for row in rows],
                 "meta": {"field": "off", "to": {"tab": "interventions"}} if all(heads[row] for row in rows) else {},
-                "hovertemplate": theme.phrase(labels, "hover_vote", part="<b>%{y}</b>", value="%{x:+.3f}") + "<extra></extra>",
+                "hovertemplate": style.hover("hover_vote", part="<b>%{y}</b>", value="%{x:+.3f}"),
             })  # fmt: skip
     every = tokens.thinning(min(ROW, TALLEST / max(len(names), 1)), theme.SIZE + 2)
-    y, _ = names_axis(names, width, dark, every)
+    y, _ = names_axis(names, style, every)
     y["ticktext"] = [tokens.escape(names[row]) for row in y["tickvals"]]  # words, not tokens: their spaces are spaces, and none is cut
     left = 16 + max((tokens.extent(name, longest=99) for name in names), default=0)
     low, high = min(votes.min(initial=0), 0), max(votes.max(initial=0), 0)
     padding = 0.04 * max(high - low, 1e-9)
     first, second = (tokens.label(token, TITLE_CHARACTERS) for token in tokens_of)
-    title = theme.phrase(labels, "votes_axis", token=first, other=second)
-    x = theme.axis(title, dark, range=[low - padding, high + padding], nticks=5)
+    title = style.phrase("votes_axis", token=first, other=second)
+    x = style.axis(title, range=[low - padding, high + padding], nticks=5)
     numbers = [
         {
             "x": 1, "xref": "paper", "xanchor": "left", "xshift": 8, "y": row, "yref": "y", "showarrow": False,
-            "text": theme.minus(f"{value:+.2f}"), "font": {"size": theme.SIZE, "color": palette["text"]},
+            "text": theme.minus(f"{value:+.2f}"), "font": style.font(),
         }
         for row, value in enumerate(votes.tolist()) if row % every == 0
     ]  # fmt: skip
     zero = {
         "type": "line", "xref": "x", "yref": "paper", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "line": {"width": 1, "color": palette["line"]},
     }  # fmt: skip
-    head = [theme.word(labels, word) for word in ("votes_part", "votes_vote")]
+    head = [style.word(word) for word in ("votes_part", "votes_vote")]
     table = {"head": head, "rows": [[name, f"{value:.4f}"] for name, value in zip(names, votes, strict=True)]}
-    above = 8 + LINE * _count_lines([trace["name"] for trace in data], width - left - NUMBER)
-    layout = theme.layout(
-        min(len(names) * ROW, TALLEST) + above + 50, {"l": left, "r": NUMBER, "t": above, "b": 50}, dark, xaxis=x, yaxis=y,
-        annotations=numbers, shapes=[zero], hovermode="closest", showlegend=True, legend=theme.legend_above(dark),
+    above = 8 + LINE * _count_lines([trace["name"] for trace in data], style.width - left - NUMBER)
+    layout = style.layout(
+        min(len(names) * ROW, TALLEST) + above + 50, (left, NUMBER, above, 50), xaxis=x, yaxis=y,
+        annotations=numbers, shapes=[zero], showlegend=True, legend=style.legend_above(),
         meta={"tokens": list(names), "table": table},
     )  # fmt: skip
     return {"data": data, "layout": layout}
@@ -142,17 +121,13 @@ def path(
     points: np.ndarray,
     *,
     tokens_of: tuple[str, str],
-    width: int = 420,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws the residual stream after each of `names`, (N, 2), as arrows: across its logit for the first of `tokens_of`, upwards that for
     the second, each minus the mean of all logits. Below the dashed diagonal the first token leads. Raises ValueError if the shapes don't
     fit."""
-    steps = np.concatenate([np.zeros((1, 2)), np.asarray(points, dtype=np.float64)])
-    if steps.shape != (len(names) + 1, 2):
-        raise ValueError(f"{len(names)} names but points of shape {np.shape(points)}")
-    palette = theme.colors(dark)
+    steps = np.concatenate([np.zeros((1, 2)), theme.fit(points, names, tokens_of)])
+    palette = style.colors
     low, high = steps.min() - 0.08 * np.ptp(steps) - 1e-6, steps.max() + 0.08 * np.ptp(steps) + 1e-6
     first, second = (tokens.label(token, TITLE_CHARACTERS) for token in tokens_of)
     between = len(names) - 1
@@ -161,7 +136,7 @@ def path(
         "marker": {
             "size": [9, *[6] * between, 13], "color": palette["first"], "symbol": ["circle-open", *["circle"] * between, "star"],
         },
-        "customdata": [theme.word(labels, "path_start"), *names],
+        "customdata": [style.word("path_start"), *names],
         "hovertemplate": "<b>%{customdata}</b><br>" + f"{first} %{{x:.3f}}<br>{second} %{{y:.3f}}<extra></extra>",
     }]  # fmt: skip
     arrow = {"showarrow": True, "arrowhead": 2, "arrowwidth": 1.6, "text": ""} | {"xref": "x", "yref": "y", "axref": "x", "ayref": "y"}
@@ -173,7 +148,7 @@ def path(
     named = [
         {
             "x": float(steps[at + 1, 0]), "y": float(steps[at + 1, 1]), "xref": "x", "yref": "y", "showarrow": False, "xanchor": "left",
-            "xshift": 8, "yshift": 9, "text": tokens.escape(names[at]), "font": {"size": theme.SIZE, "color": palette["text"]},
+            "xshift": 8, "yshift": 9, "text": tokens.escape(names[at]), "font": style.font(),
         }
         for at in longest
     ]  # fmt: skip
@@ -181,12 +156,12 @@ def path(
         "type": "line", "xref": "x", "yref": "y", "x0": low, "y0": low, "x1": high, "y1": high, "layer": "below",
         "line": {"width": 1, "dash": "dash", "color": palette["line"]},
     }  # fmt: skip
-    x, y = (theme.axis(theme.phrase(labels, "path_axis", token=name), dark, range=[low, high], nticks=5) for name in (first, second))
-    head = [theme.word(labels, "votes_part"), tokens.visible(tokens_of[0]), tokens.visible(tokens_of[1])]
+    x, y = (style.axis(style.phrase("path_axis", token=name), range=[low, high], nticks=5) for name in (first, second))
+    head = [style.word("votes_part"), tokens.visible(tokens_of[0]), tokens.visible(tokens_of[1])]
     rows = [[name, *(f"{logit:.4f}" for logit in logits)] for name, logits in zip(names, steps[1:].tolist(), strict=True)]
-    layout = theme.layout(
-        SQUARE, {"l": 60, "r": 60, "t": 10, "b": 50}, dark, xaxis=x, yaxis=y, annotations=[*arrows, *named], shapes=[diagonal],
-        hovermode="closest", showlegend=False, meta={"table": {"head": head, "rows": rows}},
+    layout = style.layout(
+        SQUARE, (60, 60, 10, 50), xaxis=x, yaxis=y, annotations=[*arrows, *named], shapes=[diagonal],
+        showlegend=False, meta={"table": {"head": head, "rows": rows}},
     )  # fmt: skip
     return {"data": data, "layout": layout}
 

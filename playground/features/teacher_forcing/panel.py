@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from playground.features.shared import blocks, panels
-from playground.features.shared.decoding import draw_attention, draw_likeliest, find_wrong_sentences
+from playground.features.shared.decoding import draw_attention, draw_likeliest, find_wrong, find_wrong_sentences
 from playground.features.shared.heads import choose_head
-from playground.features.shared.queries.wrong_outputs import find_wrong
 from playground.features.shared.view import View, steps
 from playground.features.teacher_forcing import figure as lenses, votes
 from playground.features.teacher_forcing.lanes import build_lanes, is_correction_right, list_predictions, measure_width, read_correction
@@ -47,9 +46,10 @@ def _build_compared(view: View, comparison: Comparison, at: int, steps: int) -> 
     """Builds captions, lanes and controls; side by side where the lanes leave room, so that the step's figures move up."""
     captions = blocks.text("caption", paragraph([*_write_captions(view, comparison), view.step_note(comparison.step)]), css="pg-caption")
     lanes = build_lanes(view, comparison, at, steps)
+    force = blocks.field("force", "force", view.say("teacher_forcing.force"), view.field("force"), view.say("teacher_forcing.force_hint"))
     controls = [
         *([] if comparison.free.references else [blocks.text("no-reference", view.say("teacher_forcing.no_reference"), css="pg-warning")]),
-        *([] if comparison.forced and not view.field("force") else [_build_force_field(view)]),
+        *([] if comparison.forced and not view.field("force") else [force]),
         _build_correction(view, comparison, at),
     ]
     if measure_width(lanes) + SIDE_WIDTH > view.width:
@@ -122,10 +122,6 @@ def _write_measures(view: View, at: int) -> str:
     pairs, every = int(rows["pairs"][row]), int(rows["all_pairs"][row])
     key, of = ("teacher_forcing.measured", {}) if pairs == every else ("teacher_forcing.measured_sample", {"all": every})
     return view.say(key, step=int(rows["step"][row]), tokens=tokens_right, sentences=sentences_right, pairs=pairs, **of)
-
-
-def _build_force_field(view: View) -> dict:
-    return blocks.field("force", "force", view.say("teacher_forcing.force"), view.field("force"), view.say("teacher_forcing.force_hint"))
 
 
 def _build_correction(view: View, comparison: Comparison, at: int) -> dict:

@@ -4,7 +4,7 @@ import numpy as np
 
 from playground.config import BOS, EOS
 from playground.decoding import greedy, trace
-from playground.features.shared.queries.wrong_outputs import find_wrong
+from playground.features.shared.decoding import find_wrong
 from playground.features.teacher_forcing import query as teacher_forcing
 from playground.features.teacher_forcing.query import compare, read_lens
 

@@ -39,7 +39,9 @@ def panel(view: View, comparison: Comparison, at: int) -> list[dict]:
     selected = _select_parts(attribution)
     parts, values = [part for part, _ in selected], [value for _, value in selected]
     names = [_name_part(view, part, "short") for part in parts]
-    bars = view.draw(pictures.votes, names, values, [*map(_classify_part, parts)], [*map(_format_head, parts)], tokens_of=pair, share=2)
+    kinds = [part.kind if part and part.kind in pictures.KINDS else "others" for part in parts]
+    heads = [str(HeadId(part.kind, part.layer, part.head)) if part and part.head is not None else "" for part in parts]
+    bars = view.draw(pictures.votes, names, values, kinds, heads, tokens_of=pair, share=2)
     names, points = _trace_stream(view, attribution)
     path = view.draw(pictures.path, names, points, tokens_of=pair, share=2)
     caption_values = {"token": pair[0], "other": pair[1], "difference": f"{attribution.difference:.2f}", "parts": len(attribution.parts)}
@@ -80,14 +82,6 @@ def _name_part(view: View, part: Part | None, length: str = "part") -> str:
         return view.say("votes.others")
     numbers = [str(number + 1) for number in (part.layer, part.head) if number is not None]
     return " ".join([view.say(f"votes.{length}_{part.kind}"), ".".join(numbers)]).strip()
-
-
-def _classify_part(part: Part | None) -> str:
-    return part.kind if part and part.kind in pictures.KINDS else "others"
-
-
-def _format_head(part: Part | None) -> str:
-    return str(HeadId(part.kind, part.layer, part.head)) if part and part.head is not None else ""
 
 
 @dataclass(frozen=True)

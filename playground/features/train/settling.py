@@ -23,7 +23,7 @@ from playground.runs.orders import FINISHED
 
 RESTING = ("padding", "first", "last")  # the same token for every query: true, and nothing to watch
 NO_PATTERN = (*RESTING, "even", "unclear")
-KEPT = 0.35  # mean weight on its pattern at which a large head stays large; to become so it needs HALF
+KEPT = 0.45  # mean weight on its pattern at which a large head stays large; to become so it needs HALF
 MASTERED = 0.7  # mean weight on its pattern from which a head has learnt it
 
 Head = tuple[int, int]  # layer and head, from 0

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from playground.features.shared.figures import theme, tokens
+from playground.features.shared.figures.theme import PLAIN, Style
 
 ROW, STEPS = 46, 15  # px, of height for one step; steps drawn at most
 PRUNED = 3  # pruned hypotheses drawn at one step
@@ -27,9 +29,7 @@ def tree(
     *,
     best: Sequence[int],
     reference: Sequence[int] = (),
-    width: int = 720,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws N nodes: their tokens, the index of each one's parent (before it; -1 for the root, which is first), and three numbers each
     (N, 3): probability of the token, sum of log probabilities, score.
@@ -46,73 +46,110 @@ def tree(
     depths = _count_depths(parents)
     lost = [node for node in reference[-1:] if fates[node] in ("pruned", "overtaken")]
     first, last = _choose_window(max(depths), depths[lost[0]] if lost else 0)
-    longest = min(tokens.longest(width), 10)
     on_best, on_reference = set(best), set(reference)
     ranks = [(node not in on_best, node not in on_reference, fates[node] == "pruned", -numbers[node][2]) for node in range(len(names))]
     at = _place(parents, depths, ranks, (first, last))
+    drawn = _Tree(names, parents, numbers, fates, at, min(tokens.longest(style.width), 10), style)
     lanes = max(x for x, _ in at.values()) + 1
-    lane = 20 + max(38, *(tokens.extent(names[node], longest) for node in at))  # px, at least; 38 for a score
-    inner = max(width - AXIS - 8, lanes * lane)
+    lane = 20 + max(38, *(tokens.extent(names[node], drawn.longest) for node in at))  # px, at least; 38 for a score
+    inner = max(style.width - AXIS - 8, lanes * lane)
+    data = drawn.draw(*([node for node in nodes if node in at] for nodes in (best, reference, lost)))
+    entries, down = sum(trace["showlegend"] for trace in data), ROW * (last - first + 1)
+    ticks = {"range": [last + 0.5, first - 0.5], "tickvals": list(range(max(first, 1), last + 1)), "showgrid": False, "ticks": ""}
+    x = style.axis("", range=[-0.2, lanes - 0.2], domain=[0, round(min(lanes * MAX_LANE_PX / inner, 1), 4)], visible=False)
+    place = {"y": round(-8 / down, 4), "yanchor": "top", "font": style.font("muted")}
+    counts = {"drawn": len(at) - (0 in at), "considered": len(names) - 1, "first": max(first, 1), "last": last, "steps": max(depths)}
+    layout = style.layout(
+        6 + down + 14 + ENTRY * entries, (AXIS, 8, 6, 14 + ENTRY * entries), xaxis=x, yaxis=style.axis(style.word("tree_step"), **ticks),
+        showlegend=True, legend=theme.legend_column(**place, itemclick=False, itemdoubleclick=False, tracegroupgap=0),
+        meta={**counts, "table": drawn.tabulate(depths)},
+    )  # fmt: skip
+    wider = {"width": int(np.ceil(inner)) + AXIS + 8} if inner > style.width - AXIS - 8 else {}
+    return {"data": data, "layout": layout | wider}
 
-    palette = theme.colors(dark)
-    groups = {fate: [node for node in at if fates[node] == fate and node not in on_best] for fate in SYMBOLS}
-    inks = {fate: palette["muted" if fate in ("overtaken", "pruned") else "text"] for fate in SYMBOLS}
 
-    def line(nodes: Sequence[int], name: str, color: str, size: float, **more: object) -> dict:
-        in_legend = bool(more.pop("legend", False))
-        x, y = _draw_curves(at, parents, nodes)
+class _Tree(NamedTuple):
+    """A tree with the place (lane, step) of each drawn node."""
+
+    names: Sequence[str]
+    parents: Sequence[int]
+    numbers: np.ndarray
+    fates: Sequence[str]
+    at: Mapping[int, tuple[int, int]]
+    longest: int  # characters of a token
+    style: Style
+
+    def draw(self, best: Sequence[int], reference: Sequence[int], lost: Sequence[int]) -> list[dict]:
+        """Draws all lines and nodes; the nodes of the best hypothesis, of the reference, and where it was lost are highlighted."""
+        ink, on_best = self.style.colors, set(best)
+        groups = {fate: [node for node in self.at if self.fates[node] == fate and node not in on_best] for fate in SYMBOLS}
+        where = {"x": [self.at[node][0] for node in lost], "y": [self.at[node][1] for node in lost], "showlegend": bool(lost)}
+        return [
+            self.line(reference, "reference", ink["second"], 9, legend=True),
+            self.line(groups["pruned"], "pruned", ink["line"], 1.5, dash="dot"),
+            self.line([node for fate in SYMBOLS if fate != "pruned" for node in groups[fate]], "kept", ink["text"], 1.5),
+            self.line(best, "best", ink["first"], 4, legend=True),
+            *(self.dots(groups[fate], fate, ink["muted" if fate in ("overtaken", "pruned") else "text"]) for fate in SYMBOLS),
+            self.dots(best, "best", ink["first"]) | {"showlegend": False},
+            {
+                "type": "scatter", "mode": "markers", "name": self.style.word("tree_lost"), "hoverinfo": "skip", **where,
+                "marker": {"symbol": "x-thin", "size": 15, "line": {"width": 3, "color": ink["second"]}},
+            },
+        ]  # fmt: skip
+
+    def line(self, nodes: Sequence[int], name: str, color: str, size: float, legend: bool = False, **more: object) -> dict:
+        """Draws the lines from these nodes' parents to them, as one path with gaps."""
+        x: list[float | None] = []
+        y: list[float | None] = []
+        for node in nodes:
+            if self.parents[node] in self.at:
+                (x0, y0), (x1, y1) = self.at[self.parents[node]], self.at[node]
+                x += [*theme.rounded(x0 + (x1 - x0) * EASE, 3), None]
+                y += [*theme.rounded(y0 + (y1 - y0) * BEND, 3), None]
         return {
-            "type": "scatter", "mode": "lines", "x": x, "y": y, "name": theme.word(labels, f"tree_{name}"), "hoverinfo": "skip",
-            "line": {"color": color, "width": size, **more}, "showlegend": in_legend and bool(x),
+            "type": "scatter", "mode": "lines", "x": x, "y": y, "name": self.style.word(f"tree_{name}"), "hoverinfo": "skip",
+            "line": {"color": color, "width": size, **more}, "showlegend": legend and bool(x),
         }  # fmt: skip
 
-    def dots(nodes: Sequence[int], name: str, symbols: Sequence[str], color: str, legend: bool = True) -> dict:
+    def dots(self, nodes: Sequence[int], name: str, color: str) -> dict:
+        """Draws nodes by the symbols of their fates, each labelled by its token and, below it, the score of the sentence so far."""
+        word, columns = self.style.word(f"tree_{name}"), ("probability", "total", "score")
+        numbers = {column: f"%{{customdata[{at}]:.3f}}" for at, column in enumerate(columns)}
         return {
-            "type": "scatter", "mode": "markers+text", "name": theme.word(labels, f"tree_{name}"), "showlegend": legend and bool(nodes),
-            "x": [at[node][0] for node in nodes], "y": [at[node][1] for node in nodes],
-            "text": [_label(names[node], longest, numbers[node][2] if node else None) for node in nodes], "textposition": "middle right",
+            "type": "scatter", "mode": "markers+text", "name": word, "showlegend": bool(nodes),
+            "x": [self.at[node][0] for node in nodes], "y": [self.at[node][1] for node in nodes],
+            "text": [self.label(node) for node in nodes], "textposition": "middle right",
             "textfont": {"family": theme.MONO, "size": theme.SIZE, "color": color}, "cliponaxis": False,
-            "marker": {"symbol": list(symbols), "size": 8, "color": color, "line": {"width": 1.5, "color": color}},
-            "hovertext": [tokens.label(names[node], 40) for node in nodes], "customdata": theme.rounded(np.take(numbers, nodes, axis=0)),
-            "hovertemplate": theme.phrase(
-                labels, "hover_tree", token="<b>%{hovertext}</b>", fate=theme.word(labels, f"tree_{name}"),
-                probability="%{customdata[0]:.3f}", total="%{customdata[1]:.3f}", score="%{customdata[2]:.3f}",
-            ) + "<extra></extra>",
+            "marker": {
+                "symbol": [SYMBOLS[self.fates[node]] for node in nodes], "size": 8, "color": color,
+                "line": {"width": 1.5, "color": color},
+            },
+            "hovertext": [tokens.label(self.names[node], 40) for node in nodes],
+            "customdata": theme.rounded(np.take(self.numbers, nodes, axis=0)),
+            "hovertemplate": self.style.hover("hover_tree", token="<b>%{hovertext}</b>", fate=word, **numbers),
         }  # fmt: skip
 
-    lost = [node for node in lost if node in at]
-    data = [
-        line([node for node in reference if node in at], "reference", palette["second"], 9, legend=True),
-        line(groups["pruned"], "pruned", palette["line"], 1.5, dash="dot"),
-        line([node for fate in SYMBOLS if fate != "pruned" for node in groups[fate]], "kept", palette["text"], 1.5),
-        line([node for node in best if node in at], "best", palette["first"], 4, legend=True),
-        *(dots(groups[fate], fate, [symbol] * len(groups[fate]), inks[fate]) for fate, symbol in SYMBOLS.items()),
-        dots([node for node in best if node in at], "best", [SYMBOLS[fates[node]] for node in best if node in at], palette["first"], False),
-        {
-            "type": "scatter", "mode": "markers", "name": theme.word(labels, "tree_lost"), "hoverinfo": "skip", "showlegend": bool(lost),
-            "x": [at[node][0] for node in lost], "y": [at[node][1] for node in lost],
-            "marker": {"symbol": "x-thin", "size": 15, "line": {"width": 3, "color": palette["second"]}},
-        },
-    ]  # fmt: skip
-    entries = sum(trace["showlegend"] for trace in data)
-    down = ROW * (last - first + 1)
-    y = theme.axis(
-        theme.word(labels, "tree_step"), dark, range=[last + 0.5, first - 0.5], tickvals=list(range(max(first, 1), last + 1)),
-        showgrid=False, ticks="",
-    )  # fmt: skip
-    x = theme.axis("", dark, range=[-0.2, lanes - 0.2], domain=[0, round(min(lanes * MAX_LANE_PX / inner, 1), 4)], visible=False)
-    legend = {
-        "orientation": "v", "x": 0, "xanchor": "left", "y": round(-8 / down, 4), "yanchor": "top", "bgcolor": "rgba(0,0,0,0)",
-        "font": {"size": theme.SIZE, "color": palette["muted"]}, "itemclick": False, "itemdoubleclick": False, "tracegroupgap": 0,
-    }  # fmt: skip
-    drawn = {"drawn": len(at) - (0 in at), "considered": len(names) - 1, "first": max(first, 1), "last": last, "steps": max(depths)}
-    wider = {"width": int(np.ceil(inner)) + AXIS + 8} if inner > width - AXIS - 8 else {}
-    layout = theme.layout(
-        6 + down + 14 + ENTRY * entries, {"l": AXIS, "r": 8, "t": 6, "b": 14 + ENTRY * entries}, dark, xaxis=x, yaxis=y, showlegend=True,
-        legend=legend, hovermode="closest", **wider,
-        meta={**drawn, "table": _tabulate(names, parents, numbers, fates, sorted(at), depths, labels)},
-    )  # fmt: skip
-    return {"data": data, "layout": layout}
+    def label(self, node: int) -> str:
+        token, score = tokens.label(self.names[node], self.longest), theme.minus(f"{self.numbers[node][2]:.2f}")
+        return f'{token}<br><span style="font-size:{SMALL}px">{score}</span>' if node else token
+
+    def tabulate(self, depths: Sequence[int]) -> dict:
+        """Tabulates drawn nodes: step, the sentence so far, probability of its last token, sum of log probabilities, score, fate."""
+        word = self.style.word
+        head = [word(f"tree_{name}") for name in ("step", "sentence", "probability", "total", "score", "fate")]
+        rows = [
+            [depths[node], self.sentence(node), *theme.rounded(self.numbers[node]), word(f"tree_{self.fates[node]}")]
+            for node in sorted(self.at)
+            if depths[node]
+        ]
+        return {"head": head, "rows": rows}
+
+    def sentence(self, node: int) -> str:
+        path = []
+        while self.parents[node] >= 0:
+            path.append(tokens.visible(self.names[node]))
+            node = self.parents[node]
+        return " ".join(path[::-1])
 
 
 def _count_depths(parents: Sequence[int]) -> list[int]:
@@ -150,43 +187,3 @@ def _place(parents: Sequence[int], depths: Sequence[int], ranks: Sequence[tuple]
             siblings[parents[node]] += 1
             at[node], next_free = (lane, step), lane + 1
     return at
-
-
-def _label(name: str, longest: int, score: float | None) -> str:
-    """Labels a node by its token, and below it the score of the sentence that ends with it."""
-    token = tokens.label(name, longest)
-    return token if score is None else f'{token}<br><span style="font-size:{SMALL}px">{theme.minus(f"{score:.2f}")}</span>'
-
-
-def _draw_curves(at: Mapping[int, tuple[int, int]], parents: Sequence[int], nodes: Sequence[int]) -> tuple[list, list]:
-    """Draws the lines from these nodes' parents to them, as one path with gaps."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for node in nodes:
-        if parents[node] in at:
-            (x0, y0), (x1, y1) = at[parents[node]], at[node]
-            x += [*theme.rounded(x0 + (x1 - x0) * EASE, 3), None]
-            y += [*theme.rounded(y0 + (y1 - y0) * BEND, 3), None]
-    return x, y
-
-
-def _tabulate(
-    names: Sequence[str], parents: Sequence[int], numbers: np.ndarray, fates: Sequence[str], nodes: Sequence[int], depths: Sequence[int],
-    labels: Mapping[str, str] | None,
-) -> dict:  # fmt: skip
-    """Tabulates drawn nodes: step, the sentence so far, probability of its last token, sum of log probabilities, score, fate."""
-
-    def sentence(node: int) -> str:
-        path = []
-        while parents[node] >= 0:
-            path.append(tokens.visible(names[node]))
-            node = parents[node]
-        return " ".join(path[::-1])
-
-    head = [theme.word(labels, f"tree_{name}") for name in ("step", "sentence", "probability", "total", "score", "fate")]
-    rows = [
-        [depths[node], sentence(node), *theme.rounded(numbers[node]), theme.word(labels, f"tree_{fates[node]}")]
-        for node in nodes
-        if depths[node]
-    ]
-    return {"head": head, "rows": rows}

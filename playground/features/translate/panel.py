@@ -45,16 +45,21 @@ def panel(view: View) -> dict:
     answer = translate(view.reader, view.run, view.step, view.text, options)
     best = answer.candidates[0]
     lines = [_build_line(view, answer, at) for at in range(len(answer.candidates))]
-    differs = options.method != "greedy" or answer.prefix or _list_copied(answer)  # from the line above the tab
+    words = (word for candidate in answer.candidates for word in candidate.copied if word is not None)
+    copied = list(dict.fromkeys(words))  # from the source, in the order of the outputs
+    differs = options.method != "greedy" or answer.prefix or copied  # from the line above the tab
+    copied_note = view.say("decoding.copied", words=listed(view.language, copied))
+    has_unknown = any(piece.id == UNK for candidate in answer.candidates for piece in candidate.pieces)
+    unknown_choice = view.offer("unknown", "unknown", "decoding.unknown")
     return {
         "step": answer.step,
         "telling": _suggest_sentence(view) if options.method == "greedy" and view.step is None else "",
         "blocks": [
-            blocks.row("controls", *_build_controls(view, options), *_build_unknown_choice(view, answer, options), css="controls"),
+            blocks.row("controls", *_build_controls(view, options), unknown_choice if has_unknown else None, css="controls"),
             *([blocks.chips("candidates", *lines, pick="tgt")] if differs else []),
             *_build_greedy_note(view, best),
             *_build_prefix_notes(view, answer),
-            *_build_copied_note(view, answer),
+            *([blocks.text("copied", copied_note, css="pg-caption")] if copied else []),
             blocks.text("verdict", _write_verdict(view, best, answer.references), css="pg-caption"),
             *(_build_spread(view, options) if options.method == "sample" else []),
             *(beam_tree.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
@@ -83,8 +88,7 @@ def _suggest_sentence(view: View) -> str:
 
 
 def _build_controls(view: View, options: DecodingOptions) -> list[dict]:
-    method_options = [{"value": name, "label": view.say(f"page.method_{name}")} for name in METHODS]
-    controls = [blocks.choice("method", "method", view.say("page.method"), method_options, options.method)]
+    controls = [view.offer("method", "method", "page.method", METHODS, options.method)]
     if options.method == "beam":
         controls += build_beam_controls(view, options.width, options.length_penalty)
     if options.method == "sample":
@@ -98,24 +102,6 @@ def _build_controls(view: View, options: DecodingOptions) -> list[dict]:
             blocks.button("draw", "draw", view.say("page.draw_again")),
         ]
     return [*controls, blocks.field("prefix", "prefix", view.say("decoding.prefix"), options.prefix, view.say("decoding.prefix_hint"))]
-
-
-def _build_unknown_choice(view: View, answer: Translation, options: DecodingOptions) -> list[dict]:
-    """Builds the choice of the replacement for <unk>, when the output has one."""
-    if not any(piece.id == UNK for candidate in answer.candidates for piece in candidate.pieces):
-        return []
-    unknown_options = [{"value": value, "label": view.say(f"decoding.unknown_{value}")} for value in choices("unknown")]
-    return [blocks.choice("unknown", "unknown", view.say("decoding.unknown"), unknown_options, "copy" if options.copy_unknown else "off")]
-
-
-def _list_copied(answer: Translation) -> list[str]:
-    """Lists the words copied from the source, in the order of the outputs."""
-    return list(dict.fromkeys(word for candidate in answer.candidates for word in candidate.copied if word is not None))
-
-
-def _build_copied_note(view: View, answer: Translation) -> list[dict]:
-    words = _list_copied(answer)
-    return [blocks.text("copied", view.say("decoding.copied", words=listed(view.language, words)), css="pg-caption")] if words else []
 
 
 def _build_prefix_notes(view: View, answer: Translation) -> list[dict]:
@@ -167,11 +153,10 @@ def _build_work(view: View, answer: Translation, options: DecodingOptions) -> li
         caption = view.say("decoding.work_on", times=f"{uncached.multiplications / cached.multiplications:.1f}")
     else:
         caption = view.say("decoding.work_off", same=view.say("decoding.same" if answer.same else "decoding.not_same"))
-    cache_options = [{"value": value, "label": view.say(f"decoding.cache_{value}")} for value in choices("cache")]
     return [
         blocks.column(
             "cache-switch",
-            blocks.choice("cache", "cache", view.say("decoding.cache"), cache_options, "on" if options.cache else "off"),
+            view.offer("cache", "cache", "decoding.cache"),
             blocks.text("saved", caption, css="pg-caption"),
         ),
         blocks.table("work", head, rows, rowheads=True),

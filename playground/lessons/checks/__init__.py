@@ -1,8 +1,8 @@
 """Final questions of a lesson, made from the run, step and sentence on screen and graded at once. Read in this order:
 
-posed (a question, and how wrong options are made) · attending (lessons on attention and heads) · reading (on tokens, positions and masks) ·
-layers (on scores, residuals and layer norms) · learning (on curves, steps, data, and the limits of lists) · decoding (on outputs). Here
-each lesson has its three questions, and the one repeated two lessons later.
+posed (a question, and how wrong options are made) · attending (on attention, heads, scores, residuals and norms) · reading (on tokens,
+positions, masks and outputs) · learning (on curves, steps, data, and the limits of lists). Here each lesson has its three questions, and
+the one repeated two lessons later.
 
 A question's messages are `checks.<name>`, and `checks.<name>_why` for its answer.
 """
@@ -13,7 +13,7 @@ import random
 from dataclasses import replace
 from types import ModuleType
 
-from playground.lessons.checks import attending, decoding, layers, learning, reading
+from playground.lessons.checks import attending, learning, reading
 from playground.lessons.checks.posed import Check, CheckContext, Posed
 from playground.lessons.course import LESSONS, Lesson, number
 
@@ -23,15 +23,15 @@ LATER = 2  # lessons until a question is repeated
 QUESTIONS: dict[str, tuple[ModuleType, str, str, str]] = {
     "attention": (attending, "largest_weight", "attended", "row_rest"),
     "tokens": (reading, "ids", "different_ids", "embedding_size"),
-    "weight": (layers, "ratio", "scaling", "shifted"),
+    "weight": (attending, "ratio", "scaling", "shifted"),
     "heads": (attending, "ranked_heads", "head_width", "head_count"),
     "order": (reading, "distance", "sine", "orders"),
     "masks": (reading, "which_mask", "visible_keys", "hidden_cells"),
-    "layers": (layers, "residual_sum", "normalised", "feed_forward_size"),
+    "layers": (attending, "residual_sum", "normalised", "feed_forward_size"),
     "training": (learning, "p_to_n", "cross_entropy", "first_half"),
-    "teacher_forcing": (decoding, "fed_token", "decoder_steps", "second_likeliest"),
+    "teacher_forcing": (reading, "fed_token", "decoder_steps", "second_likeliest"),
     "steering": (learning, "rate_then", "largest_rate", "clipped"),
-    "decoding": (decoding, "log_sum", "temperature", "beam_best"),
+    "decoding": (reading, "log_sum", "temperature", "beam_best"),
     "own": (learning, "perplexity", "held_out", "trained_on"),
     "rules": (learning, "harder_kind", "sequences", "list_share"),
 }

@@ -162,13 +162,13 @@ def list_share(context: CheckContext) -> Posed:
     if fractions[0] >= ALL:
         raise Refusal("checks.nothing_to_choose")
     wrong = [min(1.0, fraction) for fraction in fractions[1:]] + [1 / tokens, train / (train + float(tokens) ** (n // 2))]
-    return context.number(fractions[0], wrong, {"tab": "data"}, _fraction, tokens=whole(tokens), n=n, train=whole(train))
+
+    def form(value: float) -> str:
+        return percent(value) if value >= 0.001 else f"{value:.1e}"
+
+    return context.number(fractions[0], wrong, {"tab": "data"}, form, tokens=whole(tokens), n=n, train=whole(train))
 
 
 def _count_tokens(context: CheckContext) -> tuple[int, int]:
     """Returns the source vocabulary's size without special tokens, and the sentence's token count."""
     return context.reader.sizes(context.run)["src_vocabulary"] - len(SPECIAL_TOKENS), len(context.look.source) - 1
-
-
-def _fraction(value: float) -> str:
-    return percent(value) if value >= 0.001 else f"{value:.1e}"

@@ -91,7 +91,8 @@ class CheckContext:
         """Poses a question with the correct number among distinguishable ones. Raises Refusal without any."""
         numbers = [right]
         for number in wrong:
-            if np.isfinite(number) and all(_differ(number, other) and form(number) != form(other) for other in numbers):
+            apart = (abs(number - other) > MIN_DIFFERENCE * max(abs(number), abs(other)) for other in numbers)
+            if np.isfinite(number) and all(apart) and form(number) not in map(form, numbers):
                 numbers.append(number)
         texts = [printed(form(chosen)) for chosen in numbers]
         return self.text_of(texts[0], texts[1:], to, **values)
@@ -109,10 +110,6 @@ class CheckContext:
         return Posed(tuple(options), options.index(right), values, to, picture)
 
 
-def _differ(left: float, right: float) -> bool:
-    return abs(left - right) > MIN_DIFFERENCE * max(abs(left), abs(right))
-
-
 def percent(value: float) -> str:
     return f"{percentage(value)} %"
 
@@ -122,15 +119,6 @@ def short(value: float) -> str:
     return f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or not value else f"{value:.2e}"
 
 
-def probability(value: float) -> str:
-    """Formats enough digits to compute the logarithm, even near 1."""
-    return f"{value:.6g}"
-
-
-def signed(value: float) -> str:
-    """Formats a number like the map's cells."""
-    return f"{value:.4f}"
-
-
-def whole(value: float) -> str:
-    return f"{value:,.0f}"
+probability = "{:.6g}".format  # enough digits to compute the logarithm, even near 1
+signed = "{:.4f}".format  # like the map's cells
+whole = "{:,.0f}".format

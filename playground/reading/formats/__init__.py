@@ -1,10 +1,9 @@
 """Formats: one module for each family. A reader takes sources and returns a table, or None for another format. Read in this order:
 
 table (a reader's input and output, the limits and the register) · records (lines with a separator) · delimited · marked · lines ·
-interleaved · wrapped · sheets · xml_events and exchange · program_texts · annotated · parquet · items, shapes and json_lists.
+interleaved · wrapped · sheets · xml_events and exchange · program_texts · annotated · parquet · items and json_lists.
 
-Shared: languages (their names, and the language of a line) · column_names and columns (columns by their names and cells) · escapes (left
-in sentences by tools).
+Shared: languages (their names, and the language of a line) · column_names and columns (columns by their names and cells).
 
 Every module here is imported, and each of its readers registers itself with its confidence: a new format is one new module.
 """

@@ -11,7 +11,6 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from playground.config import Refusal
-from playground.reading.formats.escapes import strip_markup
 from playground.reading.formats.records import (
     WEAK,
     are_prose,
@@ -23,6 +22,7 @@ from playground.reading.formats.records import (
     row_width,
 )
 from playground.reading.formats.table import COLUMN_LIMIT, SAMPLE, Confidence, Row, Source, Table, find_fault, reads
+from playground.reading.text import strip_markup
 
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that only Excel interprets
 _TABS = re.compile("\t+")

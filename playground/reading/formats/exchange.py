@@ -11,11 +11,12 @@ from playground.config import Refusal
 from playground.reading.formats.column_names import CREDITS
 from playground.reading.formats.items import CELL_LIMIT, check_totals, make_row
 from playground.reading.formats.table import COLUMN_LIMIT, MAX_LINES, Confidence, Row, Source, Table, reads
-from playground.reading.formats.xml_events import Events, find_root, parse
+from playground.reading.formats.xml_events import Element, Events, find_root, parse
 from playground.reading.text import normalise
 
 _CODES = {"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "sm", "em"}  # elements that hold formatting, not text
 _REGION = re.compile("(?!zh-(tw|hk|mo))[a-z]{2,3}-([a-z]{2}|[0-9]{3})")  # a region of a language with a single script
+_HEXADECIMAL = re.compile("0{0,4}[0-9a-fA-F]{1,4}")
 _UNFINISHED = ("new", "initial")  # states in which a target may be a mere copy of the source
 _ASIDE = {"alt-trans", "matches", "glossary", "originalData", "header", "note", "notes", "context-group", "prop-group", "count-group"}
 
@@ -110,40 +111,21 @@ class Units(Events):
 
 
 class _Tmx(Units):
-    def __init__(self, source: Source) -> None:
-        super().__init__(source)
-        self.source = ""  # the header's source language
-        self.first_line = 0
-        self.language = ""
-        self.variants: list[tuple[str, str]] = []
-        self.header = self.crediting = False
+    whole = ("header", "tu")
+    source = ""  # the header's source language
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag == "seg":
-            self.begin()
-        elif self.text is not None:
-            self.codes += tag in _CODES
-        elif tag == "tuv":
-            self.language = attributes.get("xml:lang") or attributes.get("lang") or ""
-        elif tag == "tu":
-            self.first_line, self.variants = self.line, []
-        elif tag == "header":
-            self.header, self.source = True, attributes.get("srclang") or ""
-        elif tag == "prop" and self.header and (attributes.get("type") or "").casefold().removeprefix("x-") in CREDITS:
-            self.crediting = True
-            self.begin()
-
-    def stop(self, tag: str) -> None:
-        if tag == "seg":
-            self.variants.append((self.language, self.end()))
-        elif tag == "tu":
-            self.add_unit(self.first_line, self.variants)
-        elif tag == "header":
-            self.header = False
-        elif tag == "prop" and self.crediting:
-            self.crediting, self.credit = False, normalise(self.end())[:1000]
-        elif self.text is not None:
-            self.codes -= tag in _CODES
+    def take(self, element: Element) -> None:
+        if element.tag == "tu":
+            variants = []
+            for wording in element.children("tuv"):
+                language = wording.attributes.get("xml:lang") or wording.attributes.get("lang") or ""
+                variants += [(language, text.text(_read_inline)) for text in wording.children("seg")]
+            self.add_unit(element.line, variants)
+            return
+        self.source = element.attributes.get("srclang") or ""
+        for prop in element.children("prop"):
+            if (prop.attributes.get("type") or "").casefold().removeprefix("x-") in CREDITS:
+                self.credit = normalise(prop.text(_read_inline))[:1000]
 
 
 @reads(Confidence.SIGNATURE, is_whole=True)
@@ -159,69 +141,47 @@ def read_tmx(source: Source) -> Table | None:
 
 
 class _Xliff(Units):
-    def __init__(self, source: Source) -> None:
-        super().__init__(source)
-        self.aside = 0  # nesting depth within elements without units
-        self.between = ("source", "target")  # source and target language
-        self.first_line = 0  # line of the open unit, 0 without one
-        self.side = ""  # the part being read
-        self.state = ""
-        self.sides: dict[str, str] = {}
-        self.marks: list[tuple[str, int]] = []  # open <mrk>: segment id, start offset
-        self.segments: dict[str, dict[str, str]] = {}  # side -> segment -> text
+    whole = ("trans-unit", "segment")
+    aside = _ASIDE
+    between = ("source", "target")  # source and target language
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self.aside or (self.text is None and tag in _ASIDE):
-            self.aside += 1
-        elif self.text is not None:
-            self._inline(tag, attributes)
-        elif tag in ("source", "target", "seg-source") and self.first_line:
-            self.side = tag
-            if tag == "target":
-                self.state = attributes.get("state") or self.state  # XLIFF 1.2; 2.0 has it in <segment>
-            self.marks = []
-            self.begin()
-        elif tag in ("trans-unit", "segment"):
-            self.first_line, self.state, self.sides, self.segments = self.line, attributes.get("state") or "", {}, {}
-        elif tag in ("xliff", "file"):
-            src = attributes.get("source-language") or attributes.get("srcLang") or self.between[0]
-            self.between = (src, attributes.get("target-language") or attributes.get("trgLang") or self.between[1])
+    def open(self, element: Element) -> None:
+        if element.tag in ("xliff", "file"):
+            src, tgt = (
+                next(filter(None, map(element.attributes.get, names)), known)
+                for names, known in zip((("source-language", "srcLang"), ("target-language", "trgLang")), self.between, strict=True)
+            )
+            self.between = (src, tgt)
 
-    def _inline(self, tag: str, attributes: dict[str, str]) -> None:
-        self.codes += tag in _CODES
-        if tag == "mrk":
-            outermost = attributes.get("mtype") == "seg" and not any(segment for segment, _ in self.marks)
-            self.marks.append((attributes.get("mid", "") if outermost else "", len(self.text)))
-        elif tag == "cp" and re.fullmatch("0{0,4}[0-9a-fA-F]{1,4}", attributes.get("hex") or ""):
-            self.characters(chr(int(attributes["hex"], 16)))
-
-    def stop(self, tag: str) -> None:
-        if self.aside:
-            self.aside -= 1
-        elif tag in ("trans-unit", "segment"):
-            self._unit()
-            self.first_line = 0
-        elif self.text is None:
-            return
-        elif tag == self.side:
-            self.sides[tag] = self.end()
-        else:
-            self.codes -= tag in _CODES
-            if tag == "mrk" and self.marks:
-                segment, begin = self.marks.pop()
-                if segment:
-                    self.segments.setdefault(self.side, {})[segment] = "".join(self.text[begin:])
-
-    def _unit(self) -> None:
+    def take(self, element: Element) -> None:
         """Adds one row, or one per segment where source and target have the same segments."""
-        src, tgt = self.segments.get("seg-source", {}), self.segments.get("target", {})
+        sides = {side.tag: side for side in element.children("source", "seg-source", "target")}
+        src, tgt = (_find_segments(sides[name]) if name in sides else {} for name in ("seg-source", "target"))
         if len(src) < 2 or not src.keys() >= tgt.keys() or not tgt:
-            src, tgt = {"": self.sides.get("source", "")}, {"": self.sides.get("target", "")}
+            src, tgt = ({"": sides[name].text(_read_inline) if name in sides else ""} for name in ("source", "target"))
+        state = element.attributes.get("state") or ""  # XLIFF 2.0; 1.2 has it in <target>
+        state = (sides["target"].attributes.get("state") if "target" in sides else "") or state
         for segment, text in src.items():
             translation = tgt.get(segment, "")
-            copied = self.state in _UNFINISHED and translation.strip() == text.strip()
-            fault = "" if translation.strip() and self.state != "needs-translation" and not copied else "untranslated"
-            self.add_unit(self.first_line, [(self.between[0], text), (self.between[1], translation)], fault)
+            copied = state in _UNFINISHED and translation.strip() == text.strip()
+            fault = "" if translation.strip() and state != "needs-translation" and not copied else "untranslated"
+            self.add_unit(element.line, [(self.between[0], text), (self.between[1], translation)], fault)
+
+
+def _read_inline(part: Element) -> str:
+    """Returns the text of an element in a sentence: none of a code; a `cp` stands for a character that XML can't hold."""
+    if part.tag == "cp" and _HEXADECIMAL.fullmatch(part.attributes.get("hex") or ""):
+        return chr(int(part.attributes["hex"], 16))
+    return "" if part.tag in _CODES else part.text(_read_inline)
+
+
+def _find_segments(element: Element) -> dict[str, str]:
+    """Returns the texts of the outermost marked segments by their ids."""
+    segments: dict[str, str] = {}
+    for part in element.children():
+        id = part.attributes.get("mid") if part.tag == "mrk" and part.attributes.get("mtype") == "seg" else ""
+        segments |= {id: part.text(_read_inline)} if id else _find_segments(part)
+    return segments
 
 
 @reads(Confidence.SIGNATURE, is_whole=True)

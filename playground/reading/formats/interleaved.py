@@ -14,9 +14,9 @@ from itertools import repeat
 from math import log
 
 from playground.reading.formats.column_names import find_direction, find_role
-from playground.reading.formats.escapes import unquote
 from playground.reading.formats.languages import detect_line_language, find_line_script, is_language
 from playground.reading.formats.table import SAMPLE, Confidence, Row, Source, Table, find_fault, reads
+from playground.reading.text import unquote
 
 _LABEL = re.compile(r"\s*(?:[-*•] )?(?:([^\W\d_][\w-]{0,14}) ?([:：>\t])|[\[(<]([^\W\d_][\w-]{0,14})[\])>])")
 _BLANK_OR_RULE = re.compile(r"[-=*_~#\s]*")
@@ -90,7 +90,8 @@ def read_interleaved(source: Source) -> Table | None:
     filled = [place for block in blocks for place in block]
     if sum(len(block) == 1 for block in blocks) * 10 >= len(blocks) * 9:  # a blank line after every line is no evidence
         blocks = [filled]
-    for sides in (partial(_split_by_kind, _detect_script), partial(_split_by_kind, _detect_language), _split_by_trigrams):
+    by_language = partial(_split_by_kind, lambda line: (detect_line_language(line), 4.5))
+    for sides in (partial(_split_by_kind, _detect_script), by_language, _split_by_trigrams):
         languages = dict(zip(filled, sides([lines[place] for place in filled]), strict=False))
         rows = [row for block in blocks for row in _pair_lines(lines, block, languages)] if languages else []
         if rows and sum(not row.fault for row in rows) * 20 >= len(filled) * 9:
@@ -142,10 +143,6 @@ def _split_by_kind(kind_of: Callable[[str], tuple[str, float]], lines: Sequence[
     counts = Counter((side, kind) for side, (kind, _) in zip(sides, kinds, strict=False) if kind in (first_kind, second_kind))
     matches = max(counts[0, first_kind] + counts[1, second_kind], counts[0, second_kind] + counts[1, first_kind])
     return sides if 10 * matches >= 9 * counts.total() else []
-
-
-def _detect_language(line: str) -> tuple[str, float]:
-    return detect_line_language(line), 4.5
 
 
 def _detect_script(line: str) -> tuple[str, float]:

@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 
 from playground.config import Refusal
 from playground.reading.formats.column_names import compare_directions, name_columns
-from playground.reading.formats.escapes import unescape, unquote
 from playground.reading.formats.exchange import Units
 from playground.reading.formats.items import join_keys, make_row
 from playground.reading.formats.languages import is_language
 from playground.reading.formats.lines import join_files
 from playground.reading.formats.table import ENDLESS, LINE_LIMIT, MAX_LINES, SAMPLE, Confidence, Source, Table, comment_row, reads
-from playground.reading.formats.xml_events import Events, find_root, parse
-from playground.reading.text import normalise
+from playground.reading.formats.xml_events import Element, Events, find_root, parse
+from playground.reading.text import normalise, unescape, unquote
 
 _ID = re.compile(r'\s*(#~\s*)?msgid\s+"')
 _STR = re.compile(r'\s*(#~\s*)?msgstr(\[\d\])?\s*"')
@@ -131,33 +130,21 @@ def _pair_forms(entry: Any) -> list[tuple[str, str]]:
 
 
 class _Linguist(Units):
-    def __init__(self, source: Source) -> None:
-        super().__init__(source)
-        self.between = ("source", "target")  # source and target language
-        self.first_line = 0  # line of the open message
-        self.src = ""
-        self.forms: list[str] = []  # translations: several for a plural
-        self.sure = True
+    whole = ("message",)
+    between = ("source", "target")  # source and target language
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag in ("source", "translation", "numerusform"):
-            self.begin()
-        if tag == "TS":
-            self.between = (attributes.get("sourcelanguage") or self.between[0], attributes.get("language") or self.between[1])
-        elif tag == "message":
-            self.first_line, self.src, self.forms = self.line, "", []
-        elif tag == "translation":
-            self.sure = "type" not in attributes  # "unfinished", "vanished" or "obsolete"
+    def open(self, element: Element) -> None:
+        if element.tag == "TS":
+            names = element.attributes
+            self.between = (names.get("sourcelanguage") or self.between[0], names.get("language") or self.between[1])
 
-    def stop(self, tag: str) -> None:
-        if tag == "source":
-            self.src = self.end()
-        elif tag == "numerusform" or (tag == "translation" and not self.forms):
-            self.forms.append(self.end())
-        elif tag == "message":
-            for form in self.forms or [""]:
-                variants = list(zip(self.between, (self.src, form), strict=True))
-                self.add_unit(self.first_line, variants, "" if self.sure and form.strip() else "untranslated")
+    def take(self, element: Element) -> None:
+        src = "".join(text.text() for text in element.children("source"))
+        for translation in element.children("translation") or [Element("translation", {}, 0, [])]:
+            is_certain = "type" not in translation.attributes  # "unfinished", "vanished" or "obsolete"
+            for form in translation.children("numerusform") or [translation]:  # several for a plural
+                variants = list(zip(self.between, (src, form.text()), strict=True))
+                self.add_unit(element.line, variants, "" if is_certain and variants[1][1].strip() else "untranslated")
 
 
 @reads(Confidence.SIGNATURE, is_whole=True)
@@ -173,25 +160,18 @@ def read_linguist(source: Source) -> Table | None:
 
 
 class _Strings(Events):
+    whole = ("string", "plurals", "string-array")
+
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.texts: dict[str, str] = {}
-        self.key = ""
-        self.count = 0  # items of a list so far
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag in ("string", "plurals", "string-array"):
-            self.key, self.count = attributes.get("name", ""), 0
-        if tag == "item":
-            self.count += 1
-            self.key = f"{self.key.partition(' ')[0]} {attributes.get('quantity', self.count)}"
-        if tag in ("string", "item"):
-            self.begin()
-
-    def stop(self, tag: str) -> None:
-        if tag in ("string", "item"):
-            text = self.end().strip()
-            self.texts[self.key] = unescape(text) if (inside := unquote(text)) is None else inside
+    def take(self, element: Element) -> None:
+        name = element.attributes.get("name", "")
+        texts = {f"{name} {item.attributes.get('quantity', count)}": item for count, item in enumerate(element.children("item"), 1)}
+        for key, item in (texts if element.tag != "string" else {name: element}).items():
+            text = item.text().strip()
+            self.texts[key] = unescape(text) if (inside := unquote(text)) is None else inside
 
 
 @reads(Confidence.SIGNATURE, files=(1, 2), is_whole=True)

@@ -15,7 +15,7 @@ from playground.config import Refusal
 from playground.reading.formats.column_names import CREDITS
 from playground.reading.formats.items import check_totals, make_row
 from playground.reading.formats.table import COLUMN_LIMIT, SAMPLE, UNPACKED_LIMIT, Confidence, Notes, Row, Source, Table, reads
-from playground.reading.formats.xml_events import Events, parse
+from playground.reading.formats.xml_events import Element, Events, parse
 from playground.reading.text import normalise
 
 CELLS = 100_000  # limit of cells read from any workbook, for lack of time
@@ -27,6 +27,7 @@ _LAST_ROW = 1_048_576  # the last row of any sheet
 _GAP = 1000  # a longer run of empty rows separates two tables
 _PIECE, _OVERLAP = 1024 * 1024, 64
 _SHEETS = 20  # examined for sentences
+_ASIDE = ("annotation", "shapes", "frame")  # comments and drawings
 _BLANKS = {"tab": "\t", "line-break": "\n", "s": " "}  # elements of OpenDocument
 
 Merged = dict[int, list[tuple[int, int]]]  # first row -> (column, last row) of cells over several rows
@@ -177,6 +178,9 @@ def _format_value(value: Any) -> str:
 class _Content(Events):
     """The sheets in content.xml, cells with their displayed text."""
 
+    whole = ("table-row",)
+    aside = _ASIDE
+
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.sheets: list[_Sheet] = []
@@ -184,17 +188,11 @@ class _Content(Events):
         self.height = 0
         self.hidden: set[str] = set()  # styles
         self.style = ""
-        self.aside = 0  # nesting depth within a comment or a drawing
-        self.row: list[str | None] = []
-        self.count = self.across = self.down = 1  # repeated rows; repeated cells; rows that a cell spans
-        self.texts: list[str] = []
-        self.value = ""  # of a cell without displayed text
         self.cells = 0
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self.aside or tag in ("annotation", "shapes", "frame"):
-            self.aside += 1
-        elif tag == "style":
+    def open(self, element: Element) -> None:
+        tag, attributes = element.tag, element.attributes
+        if tag == "style":
             self.style = attributes.get("style:name", "")
         elif tag == "table-properties" and attributes.get("table:display") == "false":
             self.hidden.add(self.style)
@@ -203,34 +201,34 @@ class _Content(Events):
             is_visible = attributes.get("table:style-name") not in self.hidden
             values = partial(lambda rows: (cells for cells, count in rows for _ in range(count)), self.rows)
             self.sheets.append(_Sheet(attributes.get("table:name", ""), is_visible, values, {}))
-        elif tag == "table-row":
-            self.row, self.count = [], int(attributes.get("table:number-rows-repeated", 1))
-        elif tag in ("table-cell", "covered-table-cell"):
-            self.across, self.down = (int(attributes.get(f"table:number-{name}", 1)) for name in ("columns-repeated", "rows-spanned"))
-            self.texts, self.value = [], attributes.get("office:string-value") or attributes.get("office:value", "")
-        elif tag == "p":
-            self.begin()
-        elif tag in _BLANKS and self.text is not None:
-            self.text.append(_BLANKS[tag] * min(int(attributes.get("text:c", 1)), COLUMN_LIMIT))
 
-    def stop(self, tag: str) -> None:
-        if self.aside:
-            self.aside -= 1
-        elif tag == "p":
-            self.texts.append(self.end())
-        elif tag in ("table-cell", "covered-table-cell"):
-            text = "\n".join(self.texts) or self.value
-            if text and self.down > 1:
+    def take(self, element: Element) -> None:
+        row: list[str | None] = []
+        count = int(element.attributes.get("table:number-rows-repeated", 1))
+        for cell in element.children("table-cell", "covered-table-cell"):
+            across, down = (int(cell.attributes.get(f"table:number-{name}", 1)) for name in ("columns-repeated", "rows-spanned"))
+            value = cell.attributes.get("office:string-value") or cell.attributes.get("office:value", "")
+            text = "\n".join(_iterate_paragraphs(cell)) or value  # a cell without displayed text
+            if text and down > 1:
                 first = self.height + 1
-                self.sheets[-1].merged.setdefault(first, []).append((len(self.row), first + self.down - 1))
-            self.row += [text or None] * min(self.across, COLUMN_LIMIT + 1 - len(self.row))
-        elif tag == "table-row":
-            self.cells += (len(self.row) - self.row.count(None)) * self.count
-            if self.cells > CELLS:
-                raise Refusal("data.workbook_too_large", name=self.name, limit=CELLS)
-            self.rows.append((self.row, self.count))
-            self.height += self.count
+                self.sheets[-1].merged.setdefault(first, []).append((len(row), first + down - 1))
+            row += [text or None] * min(across, COLUMN_LIMIT + 1 - len(row))
+        self.cells += (len(row) - row.count(None)) * count
+        if self.cells > CELLS:
+            raise Refusal("data.workbook_too_large", name=self.name, limit=CELLS)
+        self.rows.append((row, count))
+        self.height += count
 
-    def characters(self, content: str) -> None:
-        if not self.aside:
-            super().characters(content)
+
+def _iterate_paragraphs(element: Element) -> Iterator[str]:
+    for child in element.children():
+        if child.tag == "p":
+            yield child.text(_read_inline)
+        elif child.tag not in _ASIDE:
+            yield from _iterate_paragraphs(child)
+
+
+def _read_inline(part: Element) -> str:
+    if part.tag in _ASIDE:
+        return ""
+    return _BLANKS.get(part.tag, "") * min(int(part.attributes.get("text:c", 1)), COLUMN_LIMIT) + part.text(_read_inline)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import codecs
 import html.entities
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from xml.sax import SAXParseException  # only the exception: the parser is defusedxml's
 from xml.sax.handler import ContentHandler
 
@@ -25,35 +25,64 @@ _COMMENT = re.compile("<!--.*?(?:-->|$)", re.DOTALL)
 Handler = TypeVar("Handler", bound="Events")
 
 
+class Element(NamedTuple):
+    """An element with the line of its tag; `parts` are the texts and elements in it. Tags come without prefix."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    parts: list[str | Element]
+
+    def children(self, *tags: str) -> list[Element]:
+        """Returns the elements directly in it, of these tags if any."""
+        return [part for part in self.parts if not isinstance(part, str) and (not tags or part.tag in tags)]
+
+    def text(self, read: Callable[[Element], str] | None = None) -> str:
+        """Returns the text in it; that of elements inside as `read` gives it, if anything does."""
+        return "".join(part if isinstance(part, str) else read(part) if read else part.text() for part in self.parts)
+
+
 class Events(ContentHandler):
-    """Collects text from `begin` to `end`, except within the elements counted by `codes`; tags come without prefix."""
+    """Opens the elements of a document one by one, but takes those of `whole` tags with everything in them, and skips `aside` ones."""
+
+    whole: Collection[str] = ()
+    aside: Collection[str] = ()
 
     def __init__(self, source: Source) -> None:
         super().__init__()
         self.name = source.name
-        self.text: list[str] | None = None
-        self.codes = 0
+        self.path: list[Element] = []  # from a whole element to the innermost open one
+        self.skipped = 0  # nesting depth within an element aside
 
-    @property
-    def line(self) -> int:
-        return self._locator.getLineNumber()
+    def open(self, element: Element) -> None:
+        """Handles the beginning of an element outside of whole ones; it has no parts."""
+
+    def take(self, element: Element) -> None:
+        raise NotImplementedError
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        raise NotImplementedError
+        if self.skipped or (not self.path and tag in self.aside):
+            self.skipped += 1
+            return
+        element = Element(tag, attributes, self._locator.getLineNumber(), [])
+        if self.path:
+            self.path[-1].parts.append(element)
+        if self.path or tag in self.whole:
+            self.path.append(element)
+        else:
+            self.open(element)
 
-    def stop(self, tag: str) -> None:
-        raise NotImplementedError
-
-    def begin(self) -> None:
-        self.text, self.codes = [], 0
-
-    def end(self) -> str:
-        text, self.text = "".join(self.text or ()), None
-        return text
+    def stop(self) -> None:
+        if self.skipped:
+            self.skipped -= 1
+        elif self.path:
+            element = self.path.pop()
+            if not self.path:
+                self.take(element)
 
     def characters(self, content: str) -> None:
-        if self.text is not None and not self.codes:
-            self.text.append(content)
+        if self.path:
+            self.path[-1].parts.append(content)
 
     def skippedEntity(self, name: str) -> None:
         """Resolves an entity declared in the unread DTD: most likely an HTML character."""
@@ -79,7 +108,7 @@ def _parser_class() -> type:
 
         def end_element(self, name: str) -> None:
             self.depth -= 1
-            self.events.stop(name.rpartition(":")[2])
+            self.events.stop()
 
     return Parser
 

@@ -8,9 +8,9 @@ from itertools import product
 from hypothesis import example, given, strategies as st
 
 from playground.reading.formats import delimited, marked
-from playground.reading.formats.escapes import strip_markup
 from playground.reading.formats.records import csv_rows
 from playground.reading.formats.table import COLUMN_LIMIT, Source
+from playground.reading.text import strip_markup
 from tests.reading.outcomes import outcome, read, refused, two
 
 IN_ORDER = (delimited.read_tsv, marked.read_marked, delimited.read_csv, marked.read_loose)

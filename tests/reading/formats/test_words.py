@@ -7,9 +7,8 @@ import unicodedata
 from hypothesis import example, given, strategies as st
 
 from playground.reading import text
-from playground.reading.formats.escapes import count_kinds as traces_in, undo
 from playground.reading.formats.languages import detect_language, detect_line_language, find_line_script
-from playground.reading.text import MAX_MARKS, is_symbol, normalise
+from playground.reading.text import MAX_MARKS, count_kinds as traces_in, is_symbol, normalise, undo
 
 LEFT = [
     ("moses", "I don &apos;t &quot; know &quot; &#91; x &#93; &#124; A &amp; B &lt; C &gt;", 'I don \'t " know " [ x ] | A & B < C >'),

@@ -1,4 +1,4 @@
-"""Attention figures: the large matrix of one head, and the row of one step."""
+"""Attention figures: the large matrix of one head, the row of one step, and a mask with the causes that hide keys."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from playground.features.shared.figures import cells, theme, tokens
+from playground.features.shared.figures.theme import PLAIN, Style
 
 BARS = 130  # px, height of a bar of weight 1
+FILL = 0.75  # opacity of an allowed cell of a mask
+MAX_CAUSES = 3
+_SHAPES = {"future": "\\", "segment": "-"}  # every other cause is "/"
 
 
 def matrix(
@@ -20,11 +24,7 @@ def matrix(
     kind: str = "cross",
     pinned: tuple[int, int] | None = None,
     alignment: Sequence[int | None] | None = None,
-    width: int = 720,
-    tallest: int = cells.MAX_GRID_PX,
-    stage: int = 0,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws the weights (Q, K) of one head: rows are queries, columns are keys, a row adds up to 1.
 
@@ -32,35 +32,22 @@ def matrix(
     kind       "encoder", "decoder" or "cross": hue of the frame, names of the axes
     pinned     (row, column) of the cursor; ignored when it lies outside
     alignment  for each row the column of the task's alignment, or None: ringed
-    stage      the pixels that the figure fills, as in `cells.place`
     Traces, always in this order: 0 weights, 1 hatching, 2 hover of masked cells, 3 rings, 4 their legend. Shapes: see `cells.cursor`.
     Raises ValueError if the shapes don't fit.
     """
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != (len(rows), len(columns)):
-        raise ValueError(f"weights of shape {weights.shape} do not fit {len(rows)} rows and {len(columns)} columns")
+    weights = theme.fit(weights, rows, columns)
     hidden = ~cells.as_mask(mask, *weights.shape)
-    at = cells.place(rows, columns, width, tallest=tallest, stage=stage)
+    at = cells.place(rows, columns, style, tallest=style.tallest)
     right = [(q, k) for q, k in enumerate(alignment or ()) if k is not None and q < len(rows) and 0 <= k < len(columns)]
-    pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
-    entries = bool(right) + bool(hidden.any())
+    meta, hover = {"kind": kind, "cells": True}, style.hover("hover_weight", **cells.PAIR, value="%{z:.3f}")
     data = [
-        {
-            "type": "heatmap", "z": theme.rounded(np.where(hidden, np.nan, weights)), "zmin": 0, "zmax": 1, "xgap": at.gap, "ygap": at.gap,
-            "colorscale": theme.scale(theme.sequential(dark)), "hoverongaps": False, "meta": {"kind": kind, "cells": True},
-            "hovertemplate": theme.phrase(labels, "hover_weight", **pair, value="%{z:.3f}") + "<extra></extra>",
-            "colorbar": cells.colorbar(at, theme.word(labels, "weight"), (0, 0.5, 1), dark),
-        },
-        cells.hatching(hidden, theme.word(labels, "masked"), dark),
-        cells.hover_layer(hidden, theme.phrase(labels, "hover_masked", **pair)),
-        cells.rings(right, theme.colors(dark)["second"]),
-        cells.swatch(theme.word(labels, "right_place"), theme.colors(dark)["second"], "square-open", visible=bool(right)),
-    ]  # fmt: skip
-    titles = theme.word(labels, f"rows_{kind}"), theme.word(labels, f"columns_{kind}")
-    bar = 0 if stage else 1.8  # lines below the grid
-    layout = cells.layout(at, rows, columns, kind=kind, titles=titles, lines=bar + entries * cells.ENTRY, dark=dark)
-    layout |= {"shapes": cells.cursor(pinned, *weights.shape, dark), "showlegend": entries > 0, "legend": cells.legend(at, bar, dark)}
-    return {"data": data, "layout": layout}
+        at.heat(theme.rounded(np.where(hidden, np.nan, weights)), hover, at.colorbar(style.word("weight")), meta=meta),
+        cells.hatching(hidden, style.word("masked"), style),
+        cells.hover_layer(hidden, style.hover("hover_masked", **cells.PAIR)),
+        cells.rings(right, style.colors["second"]),
+        cells.swatch(style.word("right_place"), style.colors["second"], "square-open", visible=bool(right)),
+    ]
+    return {"data": data, "layout": at.layout(kind, entries=bool(right) + bool(hidden.any()), shapes=at.cursor(pinned))}
 
 
 def step_bars(
@@ -70,58 +57,106 @@ def step_bars(
     mask: np.ndarray | None = None,
     kind: str = "cross",
     right: int | None = None,
-    width: int = 720,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws the weights (K,) of one query as bars over its keys, 0 to 1. Masked tokens have a hatched bar of full height and no number;
     `right` is the column of the task's alignment. Raises ValueError if the lengths don't fit."""
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != (len(columns),):
-        raise ValueError(f"weights of shape {weights.shape} do not fit {len(columns)} tokens")
+    weights = theme.fit(weights, columns)
     hidden = ~cells.as_mask(mask, 1, len(columns))[0]
-    longest = tokens.longest(width)
-    room = min((width - 60) / len(columns), 56)
+    longest = tokens.longest(style.width)
+    room = min((style.width - 60) / len(columns), 56)
     extents = [tokens.extent(token, longest) for token in columns]
     upright = tokens.fit_side_by_side(extents, room)
     below = cells.LINE + 10 if upright else max(extents) + 12
-    share = min(room * len(columns) / (width - 60), 1)
-    palette = theme.colors(dark)
+    share = min(room * len(columns) / (style.width - 60), 1)
     best = int(np.argmax(np.where(hidden, -1, weights)))
     data = [
         {
             "type": "bar", "x": list(range(len(columns))), "y": theme.rounded(np.where(hidden, 0, weights)), "width": 0.78,
-            "marker": {"color": theme.shades(weights, dark), "line": {"color": palette["line"], "width": 0.5}},
+            "marker": {"color": style.shades(weights), "line": {"color": style.colors["line"], "width": 0.5}},
             "text": [f"{weights[k]:.2f}" if k == best and not hidden[k] else "" for k in range(len(columns))],
-            "textposition": "outside", "textangle": 0, "cliponaxis": False, "constraintext": "none",
-            "textfont": {"color": palette["text"], "size": theme.SIZE},
-            "hovertemplate": theme.phrase(labels, "hover_bar", token="<b>%{x}</b>", value="%{y:.3f}") + "<extra></extra>",
+            "textposition": "outside", "textangle": 0, "cliponaxis": False, "constraintext": "none", "textfont": style.font(),
+            "hovertemplate": style.hover("hover_bar", token="<b>%{x}</b>", value="%{y:.3f}"),
             "meta": {"kind": kind, "cells": False},
         },
-        _draw_masked_bars(hidden, labels, dark),
+        _draw_masked_bars(hidden, style),
     ]  # fmt: skip
-    if right is not None and 0 <= right < len(columns):
-        box = {"x0": right - 0.5, "x1": right + 0.5, "y0": 0, "y1": 1, "visible": True}
-    else:
-        box = {"x0": 0, "x1": 0, "y0": 0, "y1": 1, "visible": False}
-    shape = {"type": "rect", "line": {"color": palette["second"], "width": 1.5}, "fillcolor": "rgba(0,0,0,0)", **box}
-    font = {"family": theme.MONO, "size": theme.SIZE, "color": palette["text"]}
-    x = theme.axis("", dark, range=[-0.5, len(columns) - 0.5], domain=[0, round(share, 4)], showgrid=False, tickangle=0 if upright else -90)
+    framed = right is not None and 0 <= right < len(columns)
+    box = {"x0": right - 0.5 if framed else 0, "x1": right + 0.5 if framed else 0, "y0": 0, "y1": 1, "visible": framed}
+    shape = {"type": "rect", "line": {"color": style.colors["second"], "width": 1.5}, "fillcolor": "rgba(0,0,0,0)", **box}
+    x = style.axis("", range=[-0.5, len(columns) - 0.5], domain=[0, round(share, 4)], showgrid=False, tickangle=0 if upright else -90)
     x |= tokens.ticks(columns, 1 if upright else tokens.thinning(room, cells.LINE), longest)
-    x |= {"tickfont": font, "showline": True, "linecolor": theme.hue(kind, dark), "linewidth": 2}
-    y = theme.axis(theme.word(labels, "weight"), dark, range=[0, 1], tickvals=[0, 0.5, 1])
-    layout = theme.layout(
-        22 + BARS + below, {"l": 48, "r": 12, "t": 22, "b": below}, dark, xaxis=x, yaxis=y, shapes=[shape],
-        barmode="overlay", hovermode="closest", meta={"kind": kind, "columns": list(columns)},
+    x |= {"tickfont": style.font(family=theme.MONO), "showline": True, "linecolor": style.hue(kind), "linewidth": 2}
+    y = style.axis(style.word("weight"), range=[0, 1], tickvals=[0, 0.5, 1])
+    layout = style.layout(
+        22 + BARS + below, (48, 12, 22, below), xaxis=x, yaxis=y, shapes=[shape],
+        barmode="overlay", meta={"kind": kind, "columns": list(columns)},
     )  # fmt: skip
     return {"data": data, "layout": layout}
 
 
-def _draw_masked_bars(hidden: np.ndarray, labels: Mapping[str, str] | None, dark: bool) -> dict:
+def _draw_masked_bars(hidden: np.ndarray, style: Style) -> dict:
     """Draws hatched bars of full height over masked tokens."""
     where = np.nonzero(hidden)[0].tolist()
-    bars = cells.hatching(np.zeros((1, 1), dtype=bool), theme.word(labels, "masked"), dark)
+    bars = cells.hatching(np.zeros((1, 1), dtype=bool), style.word("masked"), style)
     return bars | {
         "orientation": "v", "x": where, "y": [1] * len(where), "base": 0, "width": 1, "visible": bool(where),
-        "hoverinfo": "all", "hovertemplate": theme.phrase(labels, "hover_bar_masked", token="<b>%{x}</b>") + "<extra></extra>",
+        "hoverinfo": "all", "hovertemplate": style.hover("hover_bar_masked", token="<b>%{x}</b>"),
     }  # fmt: skip
+
+
+def grid(
+    mask: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    kind: str = "encoder",
+    causes: Mapping[str, np.ndarray] | None = None,
+    legend: bool = True,
+    style: Style = PLAIN,
+) -> dict:
+    """Draws one sentence's mask: True where a query (row) can attend to a key (column). Allowed cells have the hue of `kind`, masked ones
+    are hatched.
+
+    mask    (R, C), or (1, C) when it is the same for every query, like a padding mask
+    causes  up to three masks by the names of their labels, as {"padding": …, "future": …}, which combine to `mask`: each has hatching of
+            its own direction, so that a cell hidden by several is crossed
+    legend  False where another figure on the page shows the same one; a saved file has one all the same
+    Raises ValueError if the shapes don't fit or `mask` is not the combination of its causes.
+    """
+    allowed = cells.as_mask(mask, len(rows), len(columns))
+    parts = {name: ~cells.as_mask(part, *allowed.shape) for name, part in (causes or {"masked": allowed}).items()}
+    if len(parts) > MAX_CAUSES or not np.array_equal(np.any(list(parts.values()), axis=0), ~allowed):
+        raise ValueError("the mask must be the combination of its causes, at most three")
+    at = cells.place(rows, columns, style, cell=34)
+    color = style.hue(kind)
+    data = [
+        {
+            "type": "heatmap", "z": np.where(allowed, 1, None).tolist(), "zmin": 0, "zmax": 1, "xgap": at.gap, "ygap": at.gap,
+            "showscale": False, "colorscale": [[0, color], [1, color]], "opacity": FILL, "hoverongaps": False,
+            "meta": {"kind": kind, "cells": True}, "hovertemplate": style.hover("hover_allowed", **cells.PAIR),
+        },
+        *_hatch_causes(parts, style),
+        *(cells.hover_layer(*spot) for spot in _hovers(parts, style)),
+        cells.swatch(style.word("allowed"), color, opacity=FILL),
+    ]  # fmt: skip
+    layout = at.layout(kind, bar=0, entries=2 if len(parts) == 1 else len(parts) + 2, showlegend=legend)
+    return {"data": data, "layout": layout | {"meta": layout["meta"] | {"legend_when_saved": True}}}
+
+
+def _hatch_causes(parts: Mapping[str, np.ndarray], style: Style) -> list[dict]:
+    """Hatches each cause's cells; cells with several causes are drawn once, crossed, so that none covers another."""
+    several = np.sum(list(parts.values()), axis=0) > 1
+    traces = [cells.hatching(hidden & ~several, style.word(name), style, _SHAPES.get(name, "/")) for name, hidden in parts.items()]
+    if len(parts) > 1:
+        traces.append(cells.hatching(several, style.word("both" if len(parts) == 2 else "several"), style, shape="x"))
+    return traces
+
+
+def _hovers(parts: Mapping[str, np.ndarray], style: Style) -> list[tuple[np.ndarray, str]]:
+    """Returns the cells and the hover box of each cause; a cell with several causes has the first's."""
+    spots, covered = [], np.zeros_like(next(iter(parts.values())))
+    for name, hidden in parts.items():
+        spots.append((hidden & ~covered, style.hover(f"hover_{name}", **cells.PAIR)))
+        covered = covered | hidden
+    return spots

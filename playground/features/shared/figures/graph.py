@@ -1,4 +1,4 @@
-"""Line and dot plots: a few lines over one number, such as the variance of q·k over d_k; or a few numbers for each of several names."""
+"""Lines over one number, such as the variance of q·k over d_k; dots and bars: numbers for each of several names or tokens."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from playground.features.shared.figures import theme, tokens
-from playground.features.shared.figures.bars import BAR, names_axis
 from playground.features.shared.figures.runs import shade
+from playground.features.shared.figures.theme import PLAIN, Style
 
 MAX_LINES = 6  # distinguishable lines
 _STYLES = (  # colour, dash and mark differ, for colour-blind readers
@@ -16,6 +16,8 @@ _STYLES = (  # colour, dash and mark differ, for colour-blind readers
     ("decoder", "longdash", "x"), ("muted", "longdashdot", "star"),
 )  # fmt: skip
 _HEIGHT, _LEGEND, _MARK = 250, 22, 46  # px; _MARK: the symbol before a name in the legend
+_PERCENT = {"range": [-2, 102], "tickvals": [0, 25, 50, 75, 100], "ticksuffix": " %"}  # of an axis
+BAR = 28  # px, of height for one bar
 NAMED = 2  # decades from which only powers of ten are labelled
 _TINY = 1e-30  # smaller values, and zero, are gaps on a logarithmic axis
 
@@ -29,8 +31,7 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
     bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
-    width: int = 720,
-    dark: bool = False,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws one line for each entry of `values`, named by its key, over `x` with an axis named `title`. `percent` names a value axis with
     the fixed range 0 to 100. `bands` are the lower and upper ends of a line's shade. Raises ValueError for more than MAX_LINES lines, or
@@ -42,7 +43,7 @@ def lines(
     data = []
     for (name, line), (color, dash, symbol) in zip(values.items(), _STYLES, strict=False):
         numbers = np.asarray(line, dtype=np.float64)
-        ink = theme.colors(dark)[color]
+        ink = style.colors[color]
         if name in (bands or {}):
             low, high = map(_round_significant, bands[name])
             data.insert(0, shade(list(map(float, x)), low, high, ink, 0.15, name))
@@ -52,24 +53,18 @@ def lines(
             "line": {"color": ink, "width": 2, "dash": dash}, "marker": {"color": ink, "symbol": symbol, "size": 6},
             "hovertemplate": "%{x:.4~g}: <b>%{y:.4~g}</b><extra>%{fullData.name}</extra>",
         })  # fmt: skip
-    axes = {
-        "xaxis": theme.axis(title, dark, **(_log_axis(x) if log_x else {"nticks": 8})),
-        "yaxis": theme.axis(percent, dark, range=[-2, 102], tickvals=[0, 25, 50, 75, 100], ticksuffix=" %") if percent
-        else theme.axis("", dark, **(_log_axis(np.concatenate([*map(np.asarray, values.values())])) if log_y else {"nticks": 5})),
-    }
+    y = _PERCENT if percent else _log_axis(np.concatenate([*map(np.asarray, values.values())])) if log_y else {"nticks": 5}
+    axes = {"xaxis": style.axis(title, **(_log_axis(x) if log_x else {"nticks": 8})), "yaxis": style.axis(percent, **y)}
     widest = max(tokens.extent(name, longest=99) for name in values) + _MARK
-    rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(width // widest))))  # of the legend, two names in each if they fit
+    rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(style.width // widest))))  # of the legend, two names in each if they fit
     legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
-    margin = {"l": 72 if percent else 56, "r": 16, "t": 10 + rows * _LEGEND, "b": 44}
-    return {
-        "data": data,
-        "layout": theme.layout(_HEIGHT + rows * _LEGEND, margin, dark, hovermode="closest", showlegend=rows > 0, legend=legend, **axes),
-    }
+    margin = (72 if percent else 56, 16, 10 + rows * _LEGEND, 44)
+    return {"data": data, "layout": style.layout(_HEIGHT + rows * _LEGEND, margin, showlegend=rows > 0, legend=legend, **axes)}
 
 
-def dots(values: Mapping[str, Sequence[float]], *, percent: str, width: int = 720, dark: bool = False) -> dict:
+def dots(values: Mapping[str, Sequence[float]], *, percent: str, style: Style = PLAIN) -> dict:
     """Draws a row for each name: its values as rings and their mean as a bar, on an axis from 0 to 100 that `percent` names."""
-    rows, ink = list(enumerate(values.values())), theme.colors(dark)["first"]
+    rows, ink = list(enumerate(values.values())), style.colors["first"]
     each = {"x": [float(f"{value:.5g}") for _, row in rows for value in row], "y": [at for at, row in rows for _ in row]}
     means = {"x": [float(f"{np.mean(row):.5g}") for _, row in rows], "y": [at for at, _ in rows]}
     marks = {"symbol": "circle-open", "size": 9, "color": ink}, {"symbol": "line-ns-open", "size": 20, "color": ink}
@@ -77,10 +72,9 @@ def dots(values: Mapping[str, Sequence[float]], *, percent: str, width: int = 72
         {"type": "scatter", "mode": "markers", **where, "marker": mark, "cliponaxis": False, "hovertemplate": "%{x:.4~g} %<extra></extra>"}
         for where, mark in zip((each, means), marks, strict=True)
     ]
-    y, left = names_axis(list(values), width, dark)
-    x = theme.axis(percent, dark, range=[-2, 102], tickvals=[0, 25, 50, 75, 100], ticksuffix=" %")
-    axes = {"xaxis": x, "yaxis": y, "hovermode": "closest", "showlegend": False}
-    return {"data": data, "layout": theme.layout(len(values) * BAR + 54, {"l": left, "r": 16, "t": 10, "b": 44}, dark, **axes)}
+    y, left = names_axis(list(values), style)
+    axes = {"xaxis": style.axis(percent, **_PERCENT), "yaxis": y}
+    return {"data": data, "layout": style.layout(len(values) * BAR + 54, (left, 16, 10, 44), **axes)}
 
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -108,3 +102,79 @@ def _log_axis(values: Sequence[float]) -> dict:
 def _round_significant(values: np.ndarray) -> list[float | None]:
     """Rounds to five significant digits; None, a gap, for NaN and infinity."""
     return [float(f"{value:.5g}") if np.isfinite(value) else None for value in values]
+
+
+def top_tokens(
+    names: Sequence[str],
+    probabilities: Sequence[float],
+    *,
+    chosen: int | None = None,
+    right: int | None = None,
+    style: Style = PLAIN,
+) -> dict:
+    """Draws the likeliest tokens of one step, likeliest first, with their probabilities (0 to 1).
+
+    `chosen` and `right` are places in the list: the chosen token has a strong outline, and both are named beside the bar.
+    Raises ValueError if the lists differ in length.
+    """
+    values = theme.fit(probabilities, names)
+    notes = {i: [style.word(name) for name, at in (("taken", chosen), ("right", right)) if at == i] for i in range(len(names))}
+    texts = [" · ".join([short(value), *notes[i]]) for i, value in enumerate(values)]
+    bars = {
+        "type": "bar", "orientation": "h", "y": list(range(len(names))), "x": theme.rounded(values), "width": 0.7,
+        "marker": {
+            "color": style.shades(values),
+            "line": {
+                "color": [style.colors["text" if i == chosen else "line"] for i in range(len(names))],
+                "width": [2 if i == chosen else 0.5 for i in range(len(names))],
+            },
+        },
+        "text": [tokens.escape(text) for text in texts],
+        "textposition": "outside", "cliponaxis": False, "constraintext": "none", "textfont": style.font(),
+        "hovertemplate": style.hover("hover_bar", token="<b>%{y}</b>", value="%{x:.4f}"),
+        "meta": {"chosen": chosen},
+    }  # fmt: skip
+    y, left = names_axis(names, style)
+    x = style.axis(style.word("probability"), range=[0, 1], tickvals=[0, 0.5, 1], side="bottom")
+    margin_right = 8 + max((0.85 * tokens.extent(text, longest=40) for text in texts), default=0)  # the proportional face is narrower
+    layout = style.layout(len(names) * BAR + 50, (left, margin_right, 4, 46), xaxis=x, yaxis=y, meta={"tokens": list(names)})
+    return {"data": [bars], "layout": layout}
+
+
+def frequencies(names: Sequence[str], counts: Sequence[int], *, kind: str = "encoder", most: int = 20, style: Style = PLAIN) -> dict:
+    """Draws the counts of the `most` frequent tokens, most frequent first (ties in the given order). Source tokens have the encoder's hue,
+    target tokens the decoder's. Raises ValueError if the lists differ in length."""
+    values = theme.fit(counts, names).astype(int)
+    order = np.argsort(-values, kind="stable")[:most]
+    most_frequent = [names[i] for i in order]
+    bars = {
+        "type": "bar", "orientation": "h", "y": list(range(len(most_frequent))), "x": values[order].tolist(), "width": 0.7,
+        "marker": {"color": style.hue(kind), "line": {"width": 0}},
+        "text": [f"{n:,}" for n in values[order].tolist()],
+        "textposition": "outside", "cliponaxis": False, "constraintext": "none", "textfont": style.font("muted"),
+        "hovertemplate": style.hover("hover_bar", token="<b>%{y}</b>", value="%{x:,}"),
+    }  # fmt: skip
+    y, left = names_axis(most_frequent, style)
+    x = style.axis(style.word("count"), range=[0, max(int(values.max(initial=0)), 1)], nticks=4)
+    meta = {"kind": kind, "tokens": most_frequent}
+    layout = style.layout(max(len(most_frequent), 1) * 20 + 50, (left, 64, 4, 46), xaxis=x, yaxis=y, meta=meta)
+    return {"data": [bars], "layout": layout}
+
+
+def names_axis(names: Sequence[str], style: Style, every: int = 1) -> tuple[dict, float]:
+    """Returns the axis of the tokens, first on top, every `every`-th labelled, and its left margin."""
+    longest = tokens.longest(style.width)
+    axis = style.axis("", range=[len(names) - 0.5, -0.5], showgrid=False, ticklabelstandoff=6, **tokens.ticks(names, every, longest))
+    axis["tickfont"] = style.font(family=theme.MONO)
+    return axis, 16 + max((tokens.extent(name, longest) for name in names), default=0)
+
+
+def short(value: float) -> str:
+    """Formats a probability in a few characters, never as 0 or 1 unless it is."""
+    if not np.isfinite(value):
+        return "–"
+    if 0 < value < 0.005:
+        return "<0.01"
+    if 0.995 <= value < 1:
+        return ">0.99"
+    return f"{value:.2f}"

@@ -8,7 +8,7 @@ from html import escape, unescape
 
 import numpy as np
 
-from playground.features.shared.figures import theme
+from playground.features.shared.figures.theme import Style
 
 WIDTH, HEIGHT, EDGE = 280, 64, 2  # units of the SVG; the page's style sets its width
 MAX_SHAPE = (24, 64)  # maximum rows and columns
@@ -49,7 +49,7 @@ def _draw_cells(light: list[list[float]], dark: list[list[float]]) -> list[str]:
     return [
         f'<rect x="{column}" y="{row}" width="1" height="1" fill="{shade}" style="--dark:{dark_shade}"/>'
         for row, (weights, dark_weights) in enumerate(zip(light, dark, strict=True))
-        for column, (shade, dark_shade) in enumerate(zip(theme.shades(weights), theme.shades(dark_weights, dark=True), strict=True))
+        for column, (shade, dark_shade) in enumerate(zip(Style().shades(weights), Style(dark=True).shades(dark_weights), strict=True))
     ]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from playground.features.shared.figures import cells, theme, tokens
+from playground.features.shared.figures.theme import PLAIN, Style
 
 HEIGHT = 300  # px, without the legend
 ENTRY = 18  # px, of a legend's line
@@ -30,9 +31,7 @@ def overlay(
     over: str = "steps",
     end: float | None = None,
     bands: Sequence[tuple[Sequence[float], Sequence[float]] | None] = (),
-    width: int = 720,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws a line for each run: its `values` of `column` ("exact_match" or "validation_loss") at its `places` in steps, seconds or tokens.
 
@@ -43,29 +42,28 @@ def overlay(
     if not len(places) == len(values) == len(names) <= len(DASHES):
         raise ValueError(f"{len(names)} names for {len(places)} and {len(values)} lines of at most {len(DASHES)}")
     share = column == "exact_match"
-    legend_names = [tokens.escape(truncate(name, width - 110)) for name in names]
+    legend_names = [tokens.escape(truncate(name, style.width - 110)) for name in names]
+    xs = [theme.rounded(x, 3) for x in places]
     data = [
-        shade(theme.rounded(x, 3), *(theme.rounded(side, 5) for side in band), theme.lines(dark)[at], 0.2, f"run-{at}")
-        for at, (x, band) in enumerate(zip(places, bands, strict=False))
+        shade(x, *(theme.rounded(side, 5) for side in band), theme.lines(style.dark)[at], 0.2, f"run-{at}")
+        for at, (x, band) in enumerate(zip(xs, bands, strict=False))
         if band
-    ] + [
-        _draw_line(at, theme.rounded(x, 3), theme.rounded(y, 5), name, share, dark)
-        for at, (x, y, name) in enumerate(zip(places, values, legend_names, strict=True))
     ]
-    x = theme.axis(theme.word(labels, "step" if over == "steps" else over), dark, rangemode="tozero", showgrid=False, showline=True)
-    y = theme.axis("", dark, rangemode="tozero", nticks=5) | (SHARES if share else {"autorange": True})
+    data += [_draw_line(at, *line, share, style) for at, line in enumerate(zip(xs, values, legend_names, strict=True))]
+    x = style.axis(style.word("step" if over == "steps" else over), rangemode="tozero", showgrid=False, showline=True)
+    y = style.axis("", rangemode="tozero", nticks=5) | (SHARES if share else {"autorange": True})
     shapes = [{
         "type": "line", "xref": "x", "yref": "paper", "x0": end or 0, "x1": end or 0, "y0": 0, "y1": 1, "visible": end is not None,
-        "line": {"color": theme.colors(dark)["line"], "width": 1, "dash": "dot"},
+        "line": {"color": style.colors["line"], "width": 1, "dash": "dot"},
     }]  # fmt: skip
-    return {"data": data, "layout": axes(len(names), x, y, dark, hovermode="x unified", shapes=shapes)}
+    return {"data": data, "layout": axes(len(names), x, y, style, hovermode="x unified", shapes=shapes)}
 
 
-def axes(entries: int, x: dict[str, Any], y: dict[str, Any], dark: bool, **more: Any) -> dict:
+def axes(entries: int, x: dict[str, Any], y: dict[str, Any], style: Style, **more: Any) -> dict:
     """Lays out lines over two zoomable axes, with a legend of this many entries above."""
     top = 10 + ENTRY * entries
-    return theme.layout(
-        HEIGHT + top, {"l": 52, "r": 18, "t": top, "b": 44}, dark, showlegend=True, dragmode="zoom",
+    return style.layout(
+        HEIGHT + top, (52, 18, top, 44), showlegend=True, dragmode="zoom",
         xaxis=x | {"nticks": 6, "fixedrange": False}, yaxis=y | {"fixedrange": False},
         legend=theme.legend_column(itemwidth=46, tracegroupgap=0),
         **more,
@@ -79,35 +77,23 @@ def difference(
     *,
     mask: np.ndarray | None = None,
     kind: str = "cross",
-    width: int = 720,
-    tallest: int = cells.MAX_GRID_PX,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws the weights of a head in a second run minus those in a first: (Q, K), -1 to 1, on the signed scale centred at 0. Numbers are
     written in the cells if they fit. Rows, columns, `mask` and `kind` as of `attention.matrix`. Raises ValueError if they don't fit.
 
     Traces: 0 the differences, 1 hatching.
     """
-    change = np.asarray(change, dtype=np.float64)
-    if change.shape != (len(rows), len(columns)):
-        raise ValueError(f"differences of shape {change.shape} do not fit {len(rows)} rows and {len(columns)} columns")
-    hidden, at = ~cells.as_mask(mask, *change.shape), cells.place(rows, columns, width, tallest=tallest)
+    change = theme.fit(change, rows, columns)
+    hidden, at = ~cells.as_mask(mask, *change.shape), cells.place(rows, columns, style, tallest=style.tallest)
     strongest = max(math.ceil(100 * np.abs(np.where(hidden, 0, change)).max()) / 100, 0.1)  # a floor keeps tiny differences pale
-    pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
-    heat = {
-        "type": "heatmap", "z": theme.rounded(np.where(hidden, np.nan, change)), "zmin": -strongest, "zmax": strongest,
-        "xgap": at.gap, "ygap": at.gap, "colorscale": theme.scale(theme.diverging(dark)), "hoverongaps": False,
-        "hovertemplate": theme.phrase(labels, "hover_difference", **pair, value="%{z:+.3f}") + "<extra></extra>",
-        "meta": {"kind": kind, "cells": True},
-        "colorbar": cells.colorbar(at, theme.word(labels, "difference"), (-strongest, 0, strongest), dark),
-    }  # fmt: skip
+    numbers, hover = theme.rounded(np.where(hidden, np.nan, change)), style.hover("hover_difference", **cells.PAIR, value="%{z:+.3f}")
+    ends, meta = (-strongest, strongest), {"kind": kind, "cells": True}
+    heat = at.heat(numbers, hover, at.colorbar(style.word("difference"), (-strongest, 0, strongest)), ends, meta=meta)
     if at.across / len(columns) >= NUMBERED and at.down / len(rows) >= NUMBERED / 2:
         heat |= {"texttemplate": "%{z:+.2f}", "textfont": {"size": theme.SIZE - 2}}
-    title = theme.word(labels, f"rows_{kind}") if at.down >= TITLED else ""
-    layout = cells.layout(at, rows, columns, kind=kind, titles=(title, theme.word(labels, f"columns_{kind}")), lines=1.8, dark=dark)
-    data = [heat, cells.hatching(hidden, theme.word(labels, "masked"), dark)]
-    return {"data": data, "layout": layout | {"showlegend": False}}
+    titles = style.word(f"rows_{kind}") if at.down >= TITLED else "", style.word(f"columns_{kind}")
+    return {"data": [heat, cells.hatching(hidden, style.word("masked"), style)], "layout": at.layout(kind, titles)}
 
 
 def line_key(at: int, dark: bool = False) -> dict[str, str]:
@@ -120,12 +106,11 @@ def small_key(color: str, dash: str) -> dict[str, str]:
     return {"color": color, "dash": dash.replace("px", "").replace("solid", "")}
 
 
-def add_pinned(figure: dict, column: str, places: Sequence[float], values: Sequence[float], name: str, *, dark: bool = False) -> dict:
+def add_pinned(figure: dict, column: str, places: Sequence[float], values: Sequence[float], name: str, *, style: Style = PLAIN) -> dict:
     """Copies a figure of curves and adds another run's `values` of `column`, as a grey dashed line behind the others."""
-    grey = theme.colors(dark)["line"]
     line = {
         "type": "scatter", "mode": "lines", "name": tokens.escape(name), "x": theme.rounded(places, 0), "y": theme.rounded(values, 5),
-        "line": {"color": grey, "width": 2, "dash": "6px,4px"}, "zorder": -1, "showlegend": False,
+        "line": {"color": style.colors["line"], "width": 2, "dash": "6px,4px"}, "zorder": -1, "showlegend": False,
         "hovertemplate": "%{y:.1%}" if column == "exact_match" else "%{y:.4~g}",
     }  # fmt: skip
     return {"data": [*figure["data"], line], "layout": figure["layout"]}
@@ -146,10 +131,11 @@ def shade(x: list, low: list, high: list, color: str, opacity: float, group: str
     }  # fmt: skip
 
 
-def _draw_line(at: int, x: list, y: list, name: str, share: bool, dark: bool) -> dict:
-    color = theme.lines(dark)[at]
+def _draw_line(at: int, x: list, y: list, name: str, share: bool, style: Style) -> dict:
+    color = theme.lines(style.dark)[at]
     return {
-        "type": "scatter", "mode": "lines+markers" if len(x) <= MOST_MARKS else "lines", "name": name, "x": x, "y": y,
+        "type": "scatter", "mode": "lines+markers" if len(x) <= MOST_MARKS else "lines", "name": name, "x": x,
+        "y": theme.rounded(y, 5),
         "line": {"color": color, "width": 2, "dash": DASHES[at]}, "marker": {"symbol": MARKS[at], "size": 6, "color": color},
         "hovertemplate": "%{y:.1%}" if share else "%{y:.4~g}", "cliponaxis": not share, "legendgroup": f"run-{at}",
     }  # fmt: skip

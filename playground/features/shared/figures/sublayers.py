@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from playground.features.shared.figures import theme, tokens
+from playground.features.shared.figures.theme import PLAIN, Style
 
 ROW, HEIGHT = 21, 300  # px: of one part, and of a curve
 RIGHT, TICK = 64, 40  # px: for the numbers at the dots, and for one tick
-MARGIN, MARK = {"l": 60, "r": 26, "b": 44}, 46  # px around the curves, and before a name in their legend
+LEFT, END, MARK = 60, 26, 46  # px beside the curves, and before a name in their legend
 NARROW, WIDE = 6.9, 12.5  # px, of a Latin and of a Chinese character of a part's name
 SYMBOLS = {"encoder": "circle", "decoder": "diamond", "cross": "square"}
 DASHES = {"encoder": "dash", "decoder": "dot", "cross": "solid"}
@@ -29,9 +30,7 @@ def parts(
     chosen: int | None,
     second: Sequence[float] | None = None,
     field: str = "route",
-    width: int = 420,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws one number for each part of the model, first part on top, on a logarithmic axis with a place for 0.
 
@@ -42,38 +41,35 @@ def parts(
     second  another number for each part, an open dot (linear axes only)
     Raises ValueError if the lists differ in length.
     """
-    if not len(values) == len(names) == len(kinds) == len(texts):
-        raise ValueError(f"{len(values)} values, {len(names)} names, {len(kinds)} kinds and {len(texts)} texts")
-    palette, (y, left) = theme.colors(dark), _names_axis(names, width, dark)
-    ruler = _Ruler(measure, [*values, *(second or ())], max(int((width - left - RIGHT) / TICK), 2))
-    hues, rows = [theme.hue(kind, dark) for kind in kinds], list(range(len(names)))
-    word = theme.word(labels, f"health_{measure}")
-    second_word = theme.word(labels, f"health_{measure}_beside") if second is not None else ""
+    theme.fit(values, names)
+    palette, (y, left) = style.colors, _names_axis(names, style)
+    ruler = _Ruler(measure, [*values, *(second or ())], max(int((style.width - left - RIGHT) / TICK), 2))
+    hues, rows = [style.hue(kind) for kind in kinds], list(range(len(names)))
+    word = style.word(f"health_{measure}")
     rings = [(palette["text"], 2.5) if at == chosen else (hues[at], 1) for at in rows]
     dots = {
         "type": "scatter", "mode": "markers+text", "name": word, "x": ruler.places(values), "y": rows, "customdata": rows,
         "meta": {"field": field, "measure": measure}, "text": [tokens.escape(text) for text in texts], "textposition": "middle right",
-        "textfont": {"color": palette["text"], "size": theme.SIZE}, "cliponaxis": False, "hoverinfo": "none",
+        "textfont": style.font(), "cliponaxis": False, "hoverinfo": "none",
         "marker": {
             "size": 10, "color": hues, "symbol": [_choose_symbol(kind, value) for kind, value in zip(kinds, values, strict=True)],
             "line": {"color": [color for color, _ in rings], "width": [width for _, width in rings]},
         },
     }  # fmt: skip
-    data = [dots]
+    data, head, columns = [dots], ["", word], [names, texts]
     if second is not None:
+        head, columns = [*head, style.word(f"health_{measure}_beside")], [*columns, _format_values(second)]
         data.append({
-            "type": "scatter", "mode": "markers", "name": second_word, "x": ruler.places(second), "y": rows, "hoverinfo": "none",
+            "type": "scatter", "mode": "markers", "name": head[-1], "x": ruler.places(second), "y": rows, "hoverinfo": "none",
             "marker": {"size": 8, "color": palette["muted"], "symbol": "x-thin", "line": {"color": palette["muted"], "width": 2}},
         })  # fmt: skip
-    top = 44 * (second is not None)
-    layout = theme.layout(
-        len(names) * ROW + 50 + top, {"l": left, "r": RIGHT, "t": 4 + top, "b": 46}, dark, hovermode="closest",
-        xaxis=theme.axis(_axis_title(word, ruler, labels), dark, **ruler.axis, tickangle=0), yaxis=y, showlegend=second is not None,
-        legend=theme.legend_column(itemclick=False),
+    top, table = 44 * (second is not None), {"head": head, "rows": list(map(list, zip(*columns, strict=True)))}
+    layout = style.layout(
+        len(names) * ROW + 50 + top, (left, RIGHT, 4 + top, 46),
+        xaxis=style.axis(_axis_title(word, ruler, style), **ruler.axis, tickangle=0), yaxis=y, showlegend=second is not None,
+        legend=theme.legend_column(itemclick=False), meta={"table": table},
     )  # fmt: skip
-    columns = zip(names, texts, strict=True) if second is None else zip(names, texts, _format_values(second), strict=True)
-    head = ["", word] if second is None else ["", word, second_word]
-    return {"data": data, "layout": layout | {"meta": {"table": {"head": head, "rows": list(map(list, columns))}}}}
+    return {"data": data, "layout": layout}
 
 
 def over_training(
@@ -87,9 +83,7 @@ def over_training(
     last: int,
     changes: Sequence[tuple[int, str]] = (),
     step: int | None = None,
-    width: int = 720,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws values (parts, steps) over training; NaN is a gap. The `strong` parts have a legend, whose names are wrapped to the figure's
     width; all others are faint lines.
@@ -97,14 +91,12 @@ def over_training(
     The axis ends at step `last`. `changes` are (step, word) of interventions in training. Each trace's meta is {"x": "step"}: a click on
     a point leads there. layout.shapes[0] is the replay's cursor, invisible without a step. Raises ValueError if the shapes don't fit.
     """
-    values = np.asarray(values, dtype=np.float64)
-    if values.shape != (len(names), len(steps)) or len(kinds) != len(names):
-        raise ValueError(f"values of shape {values.shape} do not fit {len(names)} names, {len(kinds)} kinds and {len(steps)} steps")
-    palette, ruler = theme.colors(dark), _Ruler(measure, values.ravel().tolist())
-    data, room = [], width - MARGIN["l"] - MARGIN["r"] - MARK
+    values = theme.fit(values, kinds, steps)
+    palette, ruler = style.colors, _Ruler(measure, values.ravel().tolist())
+    data, room = [], style.width - LEFT - END - MARK
     legend = [_wrap(name, room) if at in strong else [name] for at, name in enumerate(names)]
     for at in sorted(range(len(names)), key=lambda at: at in strong):
-        color, is_strong = theme.hue(kinds[at], dark), at in strong
+        color, is_strong = style.hue(kinds[at]), at in strong
         curve = values[at].tolist()
         markers = {"size": 5, "color": color, "symbol": [_choose_symbol(kinds[at], value) for value in curve]}
         data.append({
@@ -112,54 +104,45 @@ def over_training(
             "x": list(steps), "y": ruler.places(curve), "customdata": _format_values(curve), "meta": {"x": "step", "part": at},
             "line": {"color": color, "width": 2.2 if is_strong else 1, "dash": DASHES[kinds[at]] if is_strong else "solid"},
             "opacity": 1 if is_strong else 0.35, "showlegend": is_strong, "connectgaps": False, "cliponaxis": False,
-            "hovertemplate": f"<b>%{{fullData.name}}</b><br>{theme.word(labels, 'step')} %{{x}}: %{{customdata}}<extra></extra>",
+            "hovertemplate": f"<b>%{{fullData.name}}</b><br>{style.word('step')} %{{x}}: %{{customdata}}<extra></extra>",
         } | ({"marker": markers} if is_strong else {}))  # fmt: skip
-    cursor = theme.step_cursor(step, dark)
+    cursor = style.step_cursor(step)
     mark = cursor | {"visible": True, "line": {"color": palette["line"], "width": 1.5}}
     marks = [mark | {"x0": at + 0.5, "x1": at + 0.5} for at, _ in changes]
     notes = [
         {
             "text": word, "showarrow": False, "xref": "x", "x": at + 0.5, "xanchor": "left", "xshift": 3, "yref": "paper", "y": 1,
-            "yanchor": "top", "yshift": -15 * (n % 3), "font": {"size": theme.SIZE, "color": palette["muted"]}, "bgcolor": palette["paper"],
+            "yanchor": "top", "yshift": -15 * (n % 3), "font": style.font("muted"), "bgcolor": palette["paper"],
         }
         for n, (at, word) in enumerate(changes)
     ]  # fmt: skip
     top = 12 + 18 * sum(len(legend[at]) for at in strong)
-    layout = theme.layout(
-        HEIGHT, MARGIN | {"t": top}, dark, hovermode="closest", showlegend=True, shapes=[cursor, *marks],
-        annotations=notes,
-        xaxis=theme.axis(theme.word(labels, "step"), dark, range=[0, max(last, 1)], showgrid=False, showline=True, nticks=6),
-        yaxis=theme.axis(_axis_title(theme.word(labels, f"health_{measure}"), ruler, labels), dark, **ruler.axis),
+    layout = style.layout(
+        HEIGHT, (LEFT, END, top, 44), showlegend=True, shapes=[cursor, *marks], annotations=notes,
+        xaxis=style.axis(style.word("step"), range=[0, max(last, 1)], showgrid=False, showline=True, nticks=6),
+        yaxis=style.axis(_axis_title(style.word(f"health_{measure}"), ruler, style), **ruler.axis),
         legend=theme.legend_column(itemclick=False, itemdoubleclick=False),
     )  # fmt: skip
-    head = [theme.word(labels, "step"), *(names[at] for at in strong)]
+    head = [style.word("step"), *(names[at] for at in strong)]
     rows = [list(row) for row in zip(steps, *(_format_values(values[at].tolist()) for at in strong), strict=True)]
     return {"data": data, "layout": layout | {"meta": {"table": {"head": head, "rows": rows}}}}
 
 
-def evenness(
-    values: np.ndarray, names: Sequence[str], *, width: int = 420, dark: bool = False, labels: Mapping[str, str] | None = None
-) -> dict:
+def evenness(values: np.ndarray, names: Sequence[str], *, style: Style = PLAIN) -> dict:
     """Draws each head's entropy as a share of the largest possible: (attentions, H), one row for each, NaN where no query had a choice.
     Raises ValueError if the shapes don't fit."""
-    values = np.asarray(values, dtype=np.float64)
-    if values.ndim != 2 or len(values) != len(names):
-        raise ValueError(f"values of shape {values.shape} do not fit {len(names)} names")
-    rows, heads = values.shape
-    y, left = _names_axis(names, width, dark)
+    rows, heads = theme.fit(values, names, values[0]).shape
+    y, left = _names_axis(names, style)
     down = rows * 26
-    data = {
-        "type": "heatmap", "x": list(range(1, heads + 1)), "y": list(range(rows)), "z": theme.rounded(values), "zmin": 0, "zmax": 1,
-        "colorscale": theme.scale(theme.sequential(dark)), "xgap": 1, "ygap": 1, "hoverongaps": False,
-        "hovertemplate": theme.phrase(labels, "hover_evenness", row="%{y}", head="%{x}", value="%{z:.3f}") + "<extra></extra>",
-        "colorbar": theme.colorbar(theme.word(labels, "health_entropy"), dark, y=round(-46 / down, 4), length=140, ticks=(0, 0.5, 1)),
-    }  # fmt: skip
-    if (width - left - 20) / heads >= 30:
+    hover = style.hover("hover_evenness", row="%{y}", head="%{x}", value="%{z:.3f}")
+    bar = style.colorbar(style.word("health_entropy"), round(-46 / down, 4), 140)
+    places = {"x": list(range(1, heads + 1)), "y": list(range(rows))}
+    data = style.heat(theme.rounded(values), hover, **places, xgap=1, ygap=1, colorbar=bar)
+    if (style.width - left - 20) / heads >= 30:
         data |= {"texttemplate": "%{z:.2f}", "textfont": {"size": theme.SIZE - 1}}
-    x = theme.axis(theme.word(labels, "health_head"), dark, tickvals=data["x"], showgrid=False)
-    margin = {"l": left, "r": 20, "t": 4, "b": 100}
-    layout = theme.layout(down + 104, margin, dark, xaxis=x, yaxis=y | {"showgrid": False}, hovermode="closest")
-    meta = {"rows": list(names), "columns": [f"{theme.word(labels, 'health_head')} {at}" for at in data["x"]], "none": "–"}
+    x = style.axis(style.word("health_head"), tickvals=data["x"], showgrid=False)
+    layout = style.layout(down + 104, (left, 20, 4, 100), xaxis=x, yaxis=y | {"showgrid": False})
+    meta = {"rows": list(names), "columns": [f"{style.word('health_head')} {at}" for at in data["x"]], "none": "–"}
     return {"data": [data], "layout": layout | {"meta": meta}}
 
 
@@ -195,9 +178,9 @@ class _Ruler:
         return [None if not math.isfinite(value) else self.zero if value <= 0 else round(math.log10(value), 4) for value in values]
 
 
-def _axis_title(word: str, ruler: _Ruler, labels: Mapping[str, str] | None) -> str:
+def _axis_title(word: str, ruler: _Ruler, style: Style) -> str:
     """Returns the title of an axis, marked if it is logarithmic."""
-    return word if ruler.plain else theme.phrase(labels, "log_axis", what=word)
+    return word if ruler.plain else style.phrase("log_axis", what=word)
 
 
 def _choose_ticks(low: float, high: float, most: int) -> list[float]:
@@ -225,12 +208,12 @@ def _choose_symbol(kind: str, value: float) -> str:
     return SYMBOLS[kind] if value else f"{SYMBOLS[kind]}-open"
 
 
-def _names_axis(names: Sequence[str], width: int, dark: bool) -> tuple[dict, float]:
+def _names_axis(names: Sequence[str], style: Style) -> tuple[dict, float]:
     """Returns the axis of the parts' names, first on top, and its left margin."""
-    longest = 26 if width >= 380 else 20 if width >= 330 else 14
+    longest = 26 if style.width >= 380 else 20 if style.width >= 330 else 14
     short = [name if len(name) <= longest else f"{name[: longest - 1]}…" for name in names]
-    axis = theme.axis("", dark, range=[len(names) - 0.5, -0.5], tickvals=list(range(len(names))), ticktext=list(map(tokens.escape, short)))
-    axis |= {"ticks": "", "ticklabelstandoff": 6, "tickfont": {"size": theme.SIZE, "color": theme.colors(dark)["text"]}}
+    axis = style.axis("", range=[len(names) - 0.5, -0.5], tickvals=list(range(len(names))), ticktext=list(map(tokens.escape, short)))
+    axis |= {"ticks": "", "ticklabelstandoff": 6, "tickfont": style.font()}
     return axis, 18 + max(map(_text_width, short))
 
 

@@ -6,14 +6,14 @@ hatched. Small grids show their numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from playground.features.shared.figures import cells, theme, tokens
+from playground.features.shared.figures.theme import PLAIN, Style
 
-SCALES = ("signed", "positive", "probability", "plain")
 ROW = 22  # px, of a row of narrower cells
 DIGITS = 6.4  # px, of one digit written on a cell
 APART = 10  # px, between the numbers of two cells
@@ -41,10 +41,7 @@ def heatmap(
     numbers: bool | None = None,
     fields: tuple[str, str] = ("row", "col"),
     down: Sequence[int] | None = None,
-    width: int = 720,
-    tallest: int = cells.MAX_GRID_PX,
-    dark: bool = False,
-    labels: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
 ) -> dict:
     """Draws the values (R, C) of one tensor, or of a window of its columns.
 
@@ -62,39 +59,31 @@ def heatmap(
     Traces, always in this order: 0 values, 1 hatching, 2 hover of masked cells, 3 the secret cell. NaN is written among numbers.
     Raises ValueError if the shapes don't fit.
     """
-    values = np.asarray(values, dtype=np.float64)
-    if values.shape != (len(rows), len(columns)):
-        raise ValueError(f"values of shape {values.shape} do not fit {len(rows)} rows and {len(columns)} columns")
-    if scale not in SCALES:
-        raise ValueError(f"scale must be one of {SCALES}, not {scale!r}")
+    values = theme.fit(values, rows, columns)
     hidden = ~cells.as_mask(mask, *values.shape)
     covered = np.zeros_like(hidden)
     if secret and chosen:
         covered[chosen] = True
-    written = scale == "plain" or (readable(len(rows), len(columns), width, digits, rows) if numbers is None else numbers)
-    fitted = written and numbers is None and scale != "plain"
-    place = _place(rows, columns, width, tallest, fitted, digits, named=chosen[1] if chosen else 0)
-    pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
-    hover = theme.phrase(labels, "hover_tensor", **pair, value=_number_template(scale, limit=limit)) + "<extra></extra>"
-    trace = _draw(np.where(hidden | covered, np.nan, values), scale, limit, place, dark, labels)
-    trace |= {"meta": {"kind": kind, "cells": True}, "hovertemplate": hover}
-    ink = {"color": theme.colors(dark)["text"]} if scale == "plain" else {}  # by default Plotly chooses it by the cell's colour
+    written = scale == "plain" or (readable(len(rows), len(columns), style.width, digits, rows) if numbers is None else numbers)
+    place = _place(rows, columns, style, written and numbers is None and scale != "plain", digits, chosen[1] if chosen else 0)
+    hover = style.hover("hover_tensor", **cells.PAIR, value=_number_template(scale, limit=limit))
+    trace = _draw(np.where(hidden | covered, np.nan, values), hover, scale, limit, place) | {"meta": {"kind": kind, "cells": True}}
+    ink = {"color": style.colors["text"]} if scale == "plain" else {}  # by default Plotly chooses it by the cell's colour
     data = [
         trace | ({"texttemplate": _number_template(scale, digits), "textfont": {"size": theme.SIZE - 1, **ink}} if written else {}),
-        cells.hatching(hidden, theme.word(labels, "masked"), dark),
-        cells.hover_layer(hidden, theme.phrase(labels, "hover_tensor_masked", **pair)),
-        _hide_secret(covered, theme.phrase(labels, "hover_tensor_secret", **pair), dark),
+        cells.hatching(hidden, style.word("masked"), style),
+        cells.hover_layer(hidden, style.hover("hover_tensor_masked", **cells.PAIR)),
+        _hide_secret(covered, style),
     ]
-    lines = (0 if scale == "plain" else 1.8) + bool(hidden.any()) * cells.ENTRY
-    layout = cells.layout(place, rows, columns, kind=kind, titles=titles, lines=lines, dark=dark)
-    at = list(range(len(columns)) if at is None else at)
-    layout["meta"] |= {"fields": list(fields), "at": at, "sides": list(sides), "secret": list(chosen) if secret and chosen else None}
-    layout["meta"] |= {"down": list(down)} if down else {}
-    layout |= {"shapes": cells.cursor(chosen, *hidden.shape, dark), "showlegend": bool(hidden.any())}
+    bar = 0 if scale == "plain" else cells.BAR_LINES
+    layout = place.layout(kind, titles, bar, bool(hidden.any()), legend=place.legend(cells.BAR_LINES), shapes=place.cursor(chosen))
+    layout["meta"] |= {"fields": list(fields), "at": list(range(len(columns)) if at is None else at), "sides": list(sides)}
+    layout["meta"] |= {"secret": list(chosen) if secret and chosen else None, **({"down": list(down)} if down else {})}
     if written and (lost := np.isnan(values) & ~hidden).any():
         layout["meta"] |= {} if hidden.any() else {"none": "NaN"}  # in the table, where a gap is a masked cell otherwise
-        layout["annotations"] = [_mark_nan(int(row), int(column), dark) for row, column in np.argwhere(lost)]
-    return {"data": data, "layout": layout | {"legend": cells.legend(place, 1.8, dark)}}
+        note = {"text": "NaN", "showarrow": False, "captureevents": False, "font": style.font("wrong", theme.SIZE - 1, family=theme.MONO)}
+        layout["annotations"] = [note | {"x": column, "y": row} for row, column in np.argwhere(lost).tolist()]
+    return {"data": data, "layout": layout}
 
 
 def readable(rows: int, columns: int, width: int, digits: int = 2, names: Sequence[str] = ()) -> bool:
@@ -112,7 +101,7 @@ def needed_width(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]
     """Returns the least width, in px, at which these very values fit their cells; `width` is that of the page."""
     array = np.asarray(values, dtype=np.float64)
     longest = max((len(f"{value:.{digits}f}") for value in np.ravel(array[np.isfinite(array)])), default=1)
-    place = cells.place(rows, columns, width)
+    place = cells.place(rows, columns, Style(width=width))
     return int(np.ceil(place.left + place.right + len(columns) * (longest * DIGITS + APART)))
 
 
@@ -121,55 +110,40 @@ def max_columns(width: int) -> int:
     return max(int((width - BESIDE) / (NUMBER_CHARACTERS * DIGITS)), 4)
 
 
-def _place(rows: Sequence[str], columns: Sequence[str], width: int, tallest: int, readable: bool, digits: int, named: int) -> cells.Place:
+def _place(rows: Sequence[str], columns: Sequence[str], style: Style, readable: bool, digits: int, named: int) -> cells.Place:
     """Places the grid as for attention, but with rows at least a line of text high if there is room: dimensions are many, rows are few. In
     a low window, cells are as wide as their numbers if these are `readable`."""
-    place = cells.place(rows, columns, width, cell=56, tallest=tallest, named=named)
-    down = min(max(place.down, ROW * len(rows)), max(place.down, min(tallest, cells.MAX_GRID_PX)))
+    place = cells.place(rows, columns, style, cell=56, tallest=style.tallest, named=named)
+    down = min(max(place.down, ROW * len(rows)), max(place.down, min(style.tallest, cells.MAX_GRID_PX)))
     across = max(place.across, len(columns) * _number_width(digits) if readable else 0)
     gap = 1 if across / len(columns) >= 9 and down / len(rows) >= 9 else 0
     share = min(1.0, place.share * across / place.across)
     return replace(place, down=down, across=across, share=share, gap=gap, every_row=tokens.thinning(down / len(rows), cells.LINE))
 
 
-def _draw(values: np.ndarray, scale: str, limit: float | None, place: cells.Place, dark: bool, labels: Mapping[str, str] | None) -> dict:
+def _draw(values: np.ndarray, hover: str, scale: str, limit: float | None, place: cells.Place) -> dict:
     """Draws the heatmap itself; NaN is a gap."""
-    trace = {"type": "heatmap", "xgap": place.gap, "ygap": place.gap, "hoverongaps": False}
-    length = max(min(place.across, 220), 120)
+    style, y, length = place.style, place.below(0), max(min(place.across, 220), 120)
     if scale == "plain":
-        blank = "rgba(0,0,0,0)"
-        return trace | {"z": theme.rounded(values, 0), "zmin": 0, "zmax": 1, "showscale": False, "colorscale": [[0, blank], [1, blank]]}
+        trace = style.heat(theme.rounded(values, 0), hover, xgap=place.gap, ygap=place.gap, showscale=False)
+        return trace | {"colorscale": [[0, theme.CLEAR], [1, theme.CLEAR]]}
     if scale == "probability":
-        bar = theme.colorbar(theme.word(labels, "probability"), dark, y=cells.below(place, 0), length=length, ticks=(0, 0.5, 1))
-        return trace | {
-            "z": theme.rounded(values, 5), "zmin": 0, "zmax": 1, "colorscale": theme.scale(theme.sequential(dark)), "colorbar": bar,
-        }  # fmt: skip
+        return place.heat(theme.rounded(values, 5), hover, style.colorbar(style.word("probability"), y, length))
     most = limit or float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
-    ticks = {-most: f"−{_format_tick(most)}", 0.0: "0", most: _format_tick(most)}
-    ends = {"zmin": -most, "zmax": most, "zmid": 0, "colorscale": theme.scale(theme.diverging(dark))}
-    if scale == "positive":
-        del ticks[-most]
-        ends = {"zmin": 0, "zmax": most, "colorscale": theme.scale(theme.sequential(dark))}
-    bar = theme.colorbar(theme.word(labels, "value"), dark, y=cells.below(place, 0), length=length, ticks=tuple(ticks))
-    bar["ticktext"] = list(ticks.values())
-    return trace | {"z": theme.rounded(values, _decimals(most)), **ends, "colorbar": bar}
+    ticks = {-most: f"−{_format_tick(most)}"} if scale == "signed" else {}
+    ticks |= {0.0: "0", most: _format_tick(most)}
+    bar = style.colorbar(style.word("value"), y, length, list(ticks), ticktext=list(ticks.values()))
+    more = {"zmid": 0} if scale == "signed" else {}
+    return place.heat(theme.rounded(values, _decimals(most)), hover, bar, (-most if scale == "signed" else 0, most), **more)
 
 
-def _hide_secret(covered: np.ndarray, template: str, dark: bool) -> dict:
+def _hide_secret(covered: np.ndarray, style: Style) -> dict:
     """Draws a question mark over the cell whose value is a student's exercise."""
-    color = theme.colors(dark)["masked"]
-    return {
-        "type": "heatmap", "z": np.where(covered, 0, None).tolist(), "zmin": 0, "zmax": 1, "showscale": False, "hoverongaps": False,
-        "colorscale": [[0, color], [1, color]], "visible": bool(covered.any()), "hovertemplate": template + "<extra></extra>",
-        "text": np.where(covered, "?", "").tolist(), "texttemplate": "%{text}",
-        "textfont": {"size": theme.SIZE, "color": theme.colors(dark)["text"]},
+    color = style.colors["masked"]
+    return cells.hover_layer(covered, style.hover("hover_tensor_secret", **cells.PAIR)) | {
+        "colorscale": [[0, color], [1, color]], "text": np.where(covered, "?", "").tolist(), "texttemplate": "%{text}",
+        "textfont": style.font(),
     }  # fmt: skip
-
-
-def _mark_nan(row: int, column: int, dark: bool) -> dict:
-    """Annotates a cell whose value is NaN."""
-    font = {"family": theme.MONO, "size": theme.SIZE - 1, "color": theme.colors(dark)["wrong"]}
-    return {"x": column, "y": row, "text": "NaN", "showarrow": False, "captureevents": False, "font": font}
 
 
 def _number_template(scale: str, digits: int = 4, limit: float | None = None) -> str:

@@ -8,9 +8,12 @@ are reversed, so that large values always contrast with the page.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
+TALLEST = 612  # px, of a grid
+CLEAR = "rgba(0,0,0,0)"
 KINDS = ("encoder", "decoder", "cross")
 
 # Lightness falls in equal steps (OKLab), from paper to petrol.
@@ -85,16 +88,6 @@ def scale(hexes: Sequence[str]) -> list[list]:
     return [[round(i / (len(hexes) - 1), 4), color] for i, color in enumerate(hexes)]
 
 
-def shades(probabilities: object, dark: bool = False) -> list[str]:
-    """Maps probabilities (0 to 1, of any shape) to colours of the sequential scale, for bars; NaN counts as 0."""
-    return _interpolate(sequential(dark), np.nan_to_num(np.ravel(probabilities)))
-
-
-def signed_shades(values: object, dark: bool = False) -> list[str]:
-    """Maps values from -1 to 1 (of any shape) to colours of the diverging scale, for bars; NaN counts as 0."""
-    return _interpolate(diverging(dark), (np.nan_to_num(np.ravel(values)) + 1) / 2)
-
-
 def _interpolate(hexes: Sequence[str], places: np.ndarray) -> list[str]:
     """Interpolates the colours at `places` of a scale from 0 to 1; places beyond are clipped."""
     stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in hexes])  # (11, 3)
@@ -111,51 +104,17 @@ def rounded(values: object, digits: int = 4) -> list:
     return short.tolist() if good.all() else np.where(good, short.astype(object), None).tolist()
 
 
+def fit(values: object, *names: Sequence) -> np.ndarray:
+    """Converts numbers to an array with an axis for each of these lists of names. Raises ValueError if its shape differs."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != tuple(map(len, names)):
+        raise ValueError(f"numbers of shape {array.shape} do not fit {' by '.join(str(len(axis)) for axis in names)} names")
+    return array
+
+
 def minus(number: str) -> str:
     """Replaces the hyphens of a number by true minus signs, also in its exponent."""
     return number.replace("-", "−")
-
-
-def word(labels: Mapping[str, str] | None, name: str) -> str:
-    """Returns the text of `name` in `labels`; without one, the name itself."""
-    return ({} if labels is None else labels).get(name, name.replace("_", " "))
-
-
-def phrase(labels: Mapping[str, str] | None, name: str, **parts: str) -> str:
-    """Fills the {parts} of the sentence `name` (Plotly's %{x} and the like). Without labels, joins the parts."""
-    text = ({} if labels is None else labels).get(name, " · ".join("{" + part + "}" for part in parts))
-    for part, value in parts.items():
-        text = text.replace("{" + part + "}", value)
-    return text
-
-
-def layout(height: float, margin: Mapping[str, float], dark: bool, **more: object) -> dict:
-    """Returns the layout that all figures share. `margin` in pixels: l, r, t, b."""
-    palette = colors(dark)
-    return {
-        "height": int(np.ceil(height)),
-        "autosize": True,
-        "margin": {**{side: int(np.ceil(px)) for side, px in margin.items()}, "pad": 0, "autoexpand": False},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": FONT, "size": SIZE, "color": palette["text"]},
-        "hoverlabel": {
-            "bgcolor": palette["paper"], "bordercolor": palette["line"], "align": "left",
-            "font": {"family": FONT, "size": SIZE + 1, "color": palette["text"]},
-        },
-        "showlegend": False,
-        "dragmode": False,
-        "uirevision": "keep",
-        **more,
-    }  # fmt: skip
-
-
-def legend_above(dark: bool) -> dict:
-    """Lays out a legend in lines above the figure, which a click does not change."""
-    return {
-        "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)",
-        "font": {"size": SIZE, "color": colors(dark)["muted"]}, "itemclick": False, "itemdoubleclick": False,
-    }  # fmt: skip
 
 
 def legend_column(**more: object) -> dict:
@@ -163,36 +122,123 @@ def legend_column(**more: object) -> dict:
     return {"orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", **more}
 
 
-def step_cursor(step: int | None, dark: bool) -> dict:
-    """Draws the replay's step over a time axis; without a step, hidden."""
-    return {
-        "type": "line", "xref": "x", "yref": "paper", "x0": step or 0, "x1": step or 0, "y0": 0, "y1": 1, "layer": "above",
-        "visible": step is not None, "line": {"color": colors(dark)["text"], "width": 1, "dash": "dot"},
-    }  # fmt: skip
+@dataclass(frozen=True)
+class Style:
+    """The style of a figure: its words in one language by their short names, dark or light, and the room it has, in pixels."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    dark: bool = False
+    width: int = 720
+    tallest: int = TALLEST  # of a grid
+    stage: int = 0  # the height that the large picture of a tab fills; 0 for every other
+
+    @property
+    def colors(self) -> dict[str, str]:
+        return colors(self.dark)
+
+    @property
+    def sequential(self) -> list[list]:
+        """The scale of probabilities as Plotly's colorscale."""
+        return scale(sequential(self.dark))
+
+    @property
+    def diverging(self) -> list[list]:
+        """The scale of signed values as Plotly's colorscale."""
+        return scale(diverging(self.dark))
+
+    def hue(self, kind: str) -> str:
+        return hue(kind, self.dark)
+
+    def shades(self, probabilities: object) -> list[str]:
+        """Maps probabilities (0 to 1, of any shape) to colours of the sequential scale, for bars; NaN counts as 0."""
+        return _interpolate(sequential(self.dark), np.nan_to_num(np.ravel(probabilities)))
+
+    def signed_shades(self, values: object) -> list[str]:
+        """Maps values from -1 to 1 (of any shape) to colours of the diverging scale, for bars; NaN counts as 0."""
+        return _interpolate(diverging(self.dark), (np.nan_to_num(np.ravel(values)) + 1) / 2)
+
+    def word(self, name: str) -> str:
+        """Returns the text of `name`; without one, the name itself."""
+        return self.labels.get(name, name.replace("_", " "))
+
+    def phrase(self, name: str, **parts: str) -> str:
+        """Fills the {parts} of the sentence `name` (Plotly's %{x} and the like). Without one, joins the parts."""
+        text = self.labels.get(name, " · ".join("{" + part + "}" for part in parts))
+        for part, value in parts.items():
+            text = text.replace("{" + part + "}", value)
+        return text
+
+    def hover(self, name: str, **parts: str) -> str:
+        """Returns the sentence as a hover box without the name of its trace."""
+        return self.phrase(name, **parts) + "<extra></extra>"
+
+    def font(self, color: str = "text", size: int = SIZE, **more: str) -> dict:
+        """Returns a font of a named colour."""
+        return {"size": size, "color": self.colors[color], **more}
+
+    def layout(self, height: float, margin: tuple[float, float, float, float], **more: object) -> dict:
+        """Returns the layout that all figures share. `margin` in pixels: left, right, top, bottom."""
+        return {
+            "height": int(np.ceil(height)),
+            "autosize": True,
+            "margin": {side: int(np.ceil(px)) for side, px in zip("lrtb", margin, strict=True)} | {"pad": 0, "autoexpand": False},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": self.font(family=FONT),
+            "hoverlabel": {
+                "bgcolor": self.colors["paper"], "bordercolor": self.colors["line"], "align": "left",
+                "font": self.font(size=SIZE + 1, family=FONT),
+            },
+            "showlegend": False,
+            "dragmode": False,
+            "uirevision": "keep",
+            "hovermode": "closest",
+            **more,
+        }  # fmt: skip
+
+    def legend_above(self) -> dict:
+        """Lays out a legend in lines above the figure, which a click does not change."""
+        return {
+            "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)",
+            "font": self.font("muted"), "itemclick": False, "itemdoubleclick": False,
+        }  # fmt: skip
+
+    def step_cursor(self, step: int | None) -> dict:
+        """Draws the replay's step over a time axis; without a step, hidden."""
+        return {
+            "type": "line", "xref": "x", "yref": "paper", "x0": step or 0, "x1": step or 0, "y0": 0, "y1": 1, "layer": "above",
+            "visible": step is not None, "line": {"color": self.colors["text"], "width": 1, "dash": "dot"},
+        }  # fmt: skip
+
+    def axis(self, title: str, **more: object) -> dict:
+        """Lays out an axis without a zero line, with a faint grid and a small grey title."""
+        return {
+            "title": {"text": title, "font": self.font("muted"), "standoff": 6},
+            "tickfont": self.font("muted"),
+            "gridcolor": self.colors["grid"],
+            "linecolor": self.colors["line"],
+            "zeroline": False,
+            "automargin": False,
+            "fixedrange": True,
+            **more,
+        }
+
+    def heat(self, z: list, hover: str, ends: tuple[float, float] = (0, 1), **more: object) -> dict:
+        """Draws the numbers `z` as a heatmap, from `ends`: on the diverging scale if it begins below zero, else on the sequential one."""
+        return {
+            "type": "heatmap", "z": z, "zmin": ends[0], "zmax": ends[1], "colorscale": self.diverging if ends[0] < 0 else self.sequential,
+            "hoverongaps": False, "hovertemplate": hover, **more,
+        }  # fmt: skip
+
+    def colorbar(self, title: str, y: float, length: float, ticks: Sequence[float] = (0, 0.5, 1), **more: object) -> dict:
+        """Lays out a small horizontal colour bar with its title at the right, its top edge at `y` (in heights of the plot, below it when
+        negative); `length` in pixels."""
+        return {
+            "orientation": "h", "x": 0, "xanchor": "left", "xpad": 0, "y": y, "yanchor": "top", "ypad": 0,
+            "lenmode": "pixels", "len": int(length), "thicknessmode": "pixels", "thickness": 9,
+            "outlinewidth": 0, "tickvals": list(ticks), "tickfont": self.font("muted", SIZE - 1),
+            "title": {"text": title, "side": "top", "font": self.font("muted")}, **more,
+        }  # fmt: skip
 
 
-def axis(title: str, dark: bool, **more: object) -> dict:
-    """Lays out an axis without a zero line, with a faint grid and a small grey title."""
-    palette = colors(dark)
-    return {
-        "title": {"text": title, "font": {"size": SIZE, "color": palette["muted"]}, "standoff": 6},
-        "tickfont": {"size": SIZE, "color": palette["muted"]},
-        "gridcolor": palette["grid"],
-        "linecolor": palette["line"],
-        "zeroline": False,
-        "automargin": False,
-        "fixedrange": True,
-        **more,
-    }
-
-
-def colorbar(title: str, dark: bool, *, y: float, length: float, ticks: Sequence[float]) -> dict:
-    """Lays out a small horizontal colour bar with its title at the right, its top edge at `y` (in heights of the plot, below it when
-    negative); `length` in pixels."""
-    palette = colors(dark)
-    return {
-        "orientation": "h", "x": 0, "xanchor": "left", "xpad": 0, "y": y, "yanchor": "top", "ypad": 0,
-        "lenmode": "pixels", "len": int(length), "thicknessmode": "pixels", "thickness": 9,
-        "outlinewidth": 0, "tickvals": list(ticks), "tickfont": {"size": SIZE - 1, "color": palette["muted"]},
-        "title": {"text": title, "side": "top", "font": {"size": SIZE, "color": palette["muted"]}},
-    }  # fmt: skip
+PLAIN = Style()

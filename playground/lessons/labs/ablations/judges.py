@@ -1,10 +1,39 @@
-"""Judges of ablations: functions that return the guess supported by an experiment's results."""
+"""Judges of ablations: functions that return the guess supported by an experiment's results; and two experiments with measures of their
+own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from playground.lessons.controlled import CLEAR, Result, Results, above, mean
+import numpy as np
+import torch
+
+from playground.data.batches import collate
+from playground.data.corpus import Corpus
+from playground.lessons.controlled import (
+    CLEAR,
+    DEVIATIONS,
+    ENOUGH_SEEDS,
+    Arms,
+    ControlledExperiment,
+    Measured,
+    Result,
+    Results,
+    above,
+    is_measured,
+    mean,
+    measure_harder,
+    spread,
+)
+from playground.lessons.lab import Lines, Outcome
+from playground.model.layers import EncoderLayer, Residual
+from playground.model.transformer import Transformer, initialise
+from playground.tasks.commands import COUNTS
+from playground.tasks.grammars import Grammar
+from playground.training.step import cross_entropy
+from playground.variants import build
+from playground.variants.alternatives import plain_xavier
 
 FEWER = 1.25  # a smaller ratio of losses is no difference
 
@@ -91,3 +120,116 @@ def farther(results: Results) -> str:
     if able & {"sinusoids", "learned"}:
         return "added"
     return "both" if len(able) == 2 else able.pop() if able else "none"
+
+
+# --- post-norm or pre-norm for a deep model (Xiong et al. 2020): six layers trained from two initialisations, and the gradients of the
+# decoder's layers before the first step ---
+
+DEPTHS = (2, 4, 6, 8, 10, 12)  # layers of encoder and decoder
+PAIRS = 16  # of training data in the batch of the gradient
+STARTS = {"ours": {}, "plain": {"variant": "plain_xavier", "embedding_std": 1.0}}
+NORMS = {"post": {}, "pre": {"norm": "pre"}}
+
+
+def gradients_at_start(model: Transformer, corpus: Corpus, seed: int = 1) -> Measured:
+    """Measures the gradient norm of the first decoder layer's W_2 relative to the last layer's, in untrained models like this one at each
+    depth."""
+    batch, ratios = collate(corpus.train[:PAIRS]), []
+    for layers in DEPTHS:
+        config = replace(model.config, encoder_layers=layers, decoder_layers=layers)
+        fresh = build(config, model.src_vocab, model.tgt_vocab, torch.Generator().manual_seed(seed))
+        matrices = [fresh.decoder[number].feed_forward.W_2.weight for number in (0, -1)]
+        loss = cross_entropy(fresh(batch.src, batch.tgt_in).logits, batch.tgt_out)
+        first, last = (gradient.norm().item() for gradient in torch.autograd.grad(loss, matrices))
+        ratios.append(first / last)
+    return {"ratios": ratios}
+
+
+def better_norm(results: Results) -> str:
+    """Returns the norm clearly ahead for any initialisation, "start" if each is ahead for one, "same" if none is."""
+    ahead = {
+        norm
+        for start in STARTS
+        for norm, other in (("post", "pre"), ("pre", "post"))
+        if above(results[f"{start}_{norm}"], results[f"{start}_{other}"], "exact", CLEAR)
+    }
+    return "start" if len(ahead) == 2 else ahead.pop() if ahead else "same"
+
+
+def gradients(results: Arms) -> tuple[Lines, ...]:
+    """Plots the ratio over depth, a line for each arm, once all models are trained."""
+    if not is_measured(results):
+        return ()
+    lines = {arm_results[0].arm: np.asarray(arm_results[0].profiles["ratios"]) for arm_results in results}
+    caption = {"most": DEPTHS[-1]} | {arm: float(row[-1]) for arm, row in lines.items()}
+    return (Lines("gradients", np.asarray(DEPTHS), lines, log_y=True, caption=caption),)
+
+
+NORM_DEPTH = ControlledExperiment(
+    "norm_depth",
+    ("post", "pre", "start", "same"),
+    code=(Residual, EncoderLayer.forward, initialise, plain_xavier, gradients_at_start),
+    arms={f"{start}_{norm}": knobs | other for start, knobs in STARTS.items() for norm, other in NORMS.items()},
+    base={
+        **{"task": "sort", "optimiser": "adam", "learning_rate": 0.005, "zero_init": False, "steps": 200},
+        **{"encoder_layers": 6, "decoder_layers": 6},
+    },
+    judge=better_norm,
+    more=gradients_at_start,
+    shows=gradients,
+    expects="start",
+    order=20,
+    next=("warmup", "deep"),
+)
+
+
+# --- rule or list: how a model uses a word seen only by itself, and how many examples of its use it needs (after SCAN, Lake and Baroni
+# 2018); the splits are in playground/tasks/commands.py ---
+
+MOST = 0.5  # exact match on unseen commands above which the word is used by a rule
+GUESSES = {0: "none", 1: "one", 4: "four", 16: "sixteen"}
+
+
+def generalises(results: Sequence[Result]) -> bool | None:
+    """Whether most commands of the harder kind are correct; None where seeds vary too much."""
+    share, apart = mean(results, "harder"), DEVIATIONS * spread([results], "harder")
+    return True if share - apart > MOST else False if share + apart <= MOST else None
+
+
+def examples_needed(results: Results) -> str:
+    """Returns the least number of examples from which on most other commands are correct; "more" when none suffices, "open" when seeds
+    disagree or more examples do worse."""
+    by_count = {count: generalises(results[f"jump_{count}"]) for count in COUNTS}
+    enough = [count for count in COUNTS if by_count[count]]
+    if None in by_count.values() or enough != list(COUNTS[len(COUNTS) - len(enough) :]):
+        return "open"
+    return GUESSES[enough[0]] if enough else "more"
+
+
+class RuleOrList(ControlledExperiment):
+    def verdict(self, results: Sequence[Sequence[Result]]) -> Outcome:
+        """Returns, with enough seeds, the answer they agree on: otherwise the question is open, whatever their mean."""
+        outcome = super().verdict(results)
+        agreed = examples_needed({each[0].arm: each for each in results})
+        return replace(outcome, answer=agreed) if min(map(len, results)) >= ENOUGH_SEEDS else outcome
+
+
+RULE_OR_LIST = RuleOrList(
+    "rule_or_list",
+    (*GUESSES.values(), "more", "open"),
+    code=(Grammar.draw, examples_needed),
+    arms={
+        "ours": {},
+        **{f"jump_{count}": {"task": f"commands_jump{f'_{count}' if count else ''}"} for count in COUNTS},
+        "length": {"task": "commands_length"},
+    },
+    base={"task": "commands", "steps": 300},
+    judge=examples_needed,
+    judged="harder",
+    decisive=tuple(f"jump_{count}" for count in COUNTS),
+    more=measure_harder,
+    expects="sixteen",
+    minutes=8,
+    order=30,
+    next=("beyond", "why_attention"),
+)

@@ -15,7 +15,7 @@ from playground.config import EOS
 from playground.data.corpus import Corpus, Item
 from playground.decoding import greedy
 from playground.features.evaluation.lengths_query import teacher_forced
-from playground.lessons.controlled import CLOSE, DEVIATIONS, Arms, ControlledExperiment, Measured, Result, Results, is_measured, mean
+from playground.lessons.controlled import CLOSE, Arms, ControlledExperiment, Measured, Results, falls, is_measured, mean
 from playground.lessons.lab import Lines
 from playground.model.transformer import Transformer
 
@@ -80,13 +80,8 @@ def cost(results: Results) -> str:
     """Judges the cost of free running: whole "sentences", only "tokens" after the first mistake, or "nothing"."""
     if any(mean(results_of_arm, "exact") != mean(results_of_arm, "written") for results_of_arm in results.values()):
         return "sentences"
-    return "tokens" if any(map(_falls, results.values())) else "nothing"
-
-
-def _falls(results: Sequence[Result]) -> bool:
-    """Whether accuracy after the first mistake is clearly lower in free-running decoding of the same models."""
-    gaps = [result.numbers["forced_after"] - result.numbers["free_after"] for result in results]
-    return np.mean(gaps) > max(CLOSE, DEVIATIONS * np.std(gaps, ddof=1) if len(gaps) > 1 else 0)
+    after = (falls(results_of_arm, "forced_after", "free_after", CLOSE) for results_of_arm in results.values())  # the first mistake
+    return "tokens" if any(after) else "nothing"
 
 
 def around(results: Arms) -> tuple[Lines, ...]:

@@ -1,4 +1,4 @@
-"""Layer norm and batch norm over the same block (section 3.1 norms each token by itself): which numbers are averaged together."""
+"""Layer norm beside batch norm, two ways to write it, and dropout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from playground.lessons.lab import Control, Grid, Lab, Outcome
+from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome
+from playground.model.parts import Dropout
+
+# --- Layer norm and batch norm over the same block (section 3.1 norms each token by itself): which numbers are averaged together. ---
 
 TOKENS = ("1 the", "1 cat", "1 sat", "1 down", "2 stop", "2 it", "2 right", "2 now")  # each with the number of its sentence
 B, L, D = 2, 4, 4
@@ -59,7 +62,7 @@ def through_linear(x: Tensor, weight: Tensor) -> list[float]:
     return [*x.tolist(), output.item(), *torch.autograd.grad(output, weight)[0].tolist()]
 
 
-def run(seed: int, norm: str) -> Outcome:
+def run_norms(seed: int, norm: str) -> Outcome:
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(B, L, D, generator=generator, dtype=torch.float64) * torch.tensor([1.0, 3.0, 0.5, 2.0]) + 1
     other = torch.randn(1, L, D, generator=generator, dtype=torch.float64)
@@ -101,13 +104,149 @@ def run(seed: int, norm: str) -> Outcome:
     )  # fmt: skip
 
 
-LAB = Lab(
-    "norms",
-    ("neither", "layer", "batch", "both"),
-    run,
-    (normalised, company, neighbours, moved, through_linear),
-    (Control("norm", ("layer", "batch"), "layer"),),
-    expects="batch",
-    order=130,
-    next=("residuals", "nn_transformer"),
+# --- Two ways to write layer norm: divide by std + eps, as many notebooks do, or by sqrt(var + eps), as torch does. ---
+
+OWN_EPS = 1e-6  # common in notebooks
+WIDTHS = (2, 4, 8, 16, 64, 256, 512)
+SCALES = np.logspace(-8, 2, 41)
+CONSTANT = 0.02  # relative variation below which a factor is constant
+SHOWN = 8  # numbers of the first token
+NORMED = ("the", "cat", "sat")
+
+
+def by_deviation(x: Tensor) -> Tensor:
+    """(x - mean) / (std + eps), std with n - 1: (..., D) -> (..., D)."""
+    return (x - x.mean(dim=-1, keepdim=True)) / (x.std(dim=-1, keepdim=True) + OWN_EPS)
+
+
+def by_variance(x: Tensor) -> Tensor:
+    """(x - mean) / sqrt(var + eps), var with n: (..., D) -> (..., D)."""
+    centred = x - x.mean(dim=-1, keepdim=True)
+    return centred / (centred.square().mean(dim=-1, keepdim=True) + EPS).sqrt()
+
+
+def run_layer_norm(seed: int, width: int) -> Outcome:
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(len(NORMED), width, generator=generator, dtype=torch.float64)
+    own, torchs = by_deviation(x), by_variance(x)
+    factors = (own / torchs).flatten()
+    vector = torch.randn(width, generator=generator, dtype=torch.float64)
+    vector = (vector - vector.mean()) / vector.std(correction=0)
+    sizes = {name: np.array([way(vector * scale).square().mean().sqrt().item() for scale in SCALES]) for name, way in WAYS.items()}
+    numbers_of_variance_1 = (torch.randn(64, each, generator=generator, dtype=torch.float64) * 10 for each in WIDTHS)
+    by_width = np.array([(by_deviation(y) / by_variance(y)).median().item() for y in numbers_of_variance_1])
+    numbers = {
+        "width": width, "factor": factors.mean().item(), "formula": ((width - 1) / width) ** 0.5,
+        "spread": (factors.max() - factors.min()).item(), "widest": WIDTHS[-1], "factor_widest": by_width[-1].item(),
+    }  # fmt: skip
+    caption = {
+        **numbers, "difference": (torchs - nn.LayerNorm(width, eps=EPS, dtype=x.dtype)(x)).abs().max().item(),
+        "half": EPS**0.5, "own_half": OWN_EPS,
+    }  # fmt: skip
+    dims = tuple(f"d{number}" for number in range(min(width, SHOWN)))
+    rows_shown = torch.stack((x[0], own[0], torchs[0]))[:, :SHOWN]
+    one_factor = numbers["spread"] < CONSTANT * numbers["factor"]
+    return Outcome(
+        "same" if one_factor and abs(numbers["factor"] - 1) < 1e-6 else "one_factor" if one_factor else "differ",
+        numbers,
+        (
+            Grid("token", rows_shown.numpy(), ("x", "by_deviation", "by_variance"), dims, digits=3, caption=caption),
+            Lines("factors", np.array(WIDTHS), {"factor": by_width}, log_x=True, caption=caption),
+            Lines("sizes", SCALES, sizes, log_x=True, caption=caption),
+        ),
+    )
+
+
+WAYS = {"by_deviation": by_deviation, "by_variance": by_variance}
+
+
+# --- Dropout by hand (section 5.4): zeros in the tensor, the rest divided by 1 - p, and a mean that stays. ---
+
+DROPPED = ("the", "cat", "sat", "down")
+WIDTH = 8
+DRAWS = 4096  # masks averaged over
+SAME = 0.05  # relative difference of such means that counts as none
+COUNTS = (1, 4, 16, 64, 256, 1024, 4096)
+
+
+def draw_mask(shape: tuple[int, ...], p: float, generator: torch.Generator) -> Tensor:
+    """Draws a mask: True for the numbers kept, each with probability 1 - p."""
+    return torch.rand(shape, generator=generator) >= p
+
+
+def dropout(x: Tensor, mask: Tensor, p: float) -> Tensor:
+    """Zeros where the mask is False; the others are divided by 1 - p. Any shape -> the same shape."""
+    return x * (mask / (1 - p))
+
+
+def by_module(x: Tensor, p: float, seed: int, training: bool) -> Tensor:
+    """Applies the model's own module to x."""
+    return Dropout(p, torch.Generator().manual_seed(seed)).train(training)(x)
+
+
+def run_dropout(seed: int, p: float) -> Outcome:
+    x = torch.randn(len(DROPPED), WIDTH, generator=torch.Generator().manual_seed(seed + 1)) + 1
+    mask = draw_mask(x.shape, p, torch.Generator().manual_seed(seed))
+    dropped = dropout(x, mask, p)
+    masks = draw_mask((DRAWS, *x.shape), p, torch.Generator().manual_seed(seed))
+    cut, scaled = x * masks, dropout(x, masks, p)  # (draws, L, D)
+    scales = scaled[scaled != 0] / x.expand_as(scaled)[scaled != 0]
+    numbers = {
+        "keep": 1 - p, "factor": scales.mean().item(),
+        "before": x.mean().item(), "cut": cut.mean().item(), "scaled": scaled.mean().item(),
+    }  # fmt: skip
+    caption = {
+        **numbers, "zeros": int((~mask).sum()), "cells": mask.numel(), "draws": DRAWS,
+        "difference": (dropped - by_module(x, p, seed, training=True)).abs().max().item(),
+        "evaluation": (x - by_module(x, p, seed, training=False)).abs().max().item(),
+        "variance": (scaled[:, 0, 0].var() / x[0, 0] ** 2).item(), "formula": p / (1 - p),
+    }  # fmt: skip
+    dims = tuple(f"d{number}" for number in range(WIDTH))
+    lines = {
+        name: np.array([outputs[:count].mean().item() for count in COUNTS])
+        for name, outputs in {"without_division": cut, "with_division": scaled}.items()
+    }
+    lines["no_dropout"] = np.full(len(COUNTS), x.mean().item())
+    return Outcome(
+        "same" if abs(numbers["factor"] - 1) < SAME else "larger" if numbers["factor"] > 1 else "smaller",
+        numbers,
+        (
+            Grid("input", x.numpy(), DROPPED, dims, caption=caption),
+            Grid("output", dropped.numpy(), DROPPED, dims, mask=mask.numpy(), caption=caption),
+            Lines("means", np.array(COUNTS), lines, log_x=True, caption=caption),
+        ),
+    )
+
+
+LABS = (
+    Lab(
+        "norms",
+        ("neither", "layer", "batch", "both"),
+        run_norms,
+        (normalised, company, neighbours, moved, through_linear),
+        (Control("norm", ("layer", "batch"), "layer"),),
+        expects="batch",
+        order=130,
+        next=("residuals", "nn_transformer"),
+    ),
+    Lab(
+        "layer_norm",
+        ("same", "one_factor", "differ"),
+        run_layer_norm,
+        (by_deviation, by_variance),
+        (Control("width", (4, 64, 512), 64),),
+        expects="one_factor",
+        order=140,
+        next=("norms", "nn_transformer"),
+    ),
+    Lab(
+        "dropout",
+        ("same", "larger", "smaller"),
+        run_dropout,
+        (draw_mask, dropout, Dropout.forward, Dropout.multipliers),
+        (Control("p", (0.1, 0.3, 0.5), 0.5),),
+        expects="larger",
+        order=160,
+        next=("attention_dropout", "bug_dropout"),
+    ),
 )

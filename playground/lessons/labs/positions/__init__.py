@@ -1,4 +1,4 @@
-"""Positional encoding by hand (section 3.5): four positions, eight dimensions, column by column, and the effect of a shift by k."""
+"""Positional encodings by hand: sinusoids and what a shift does to them, and rotary positions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from playground.config import MAX_POSITIONS, SPECIAL_TOKENS
 from playground.inspection.vectors import rotation, shift_errors
 from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, TextTable, number_labels
 from playground.model.attention import scaled_dot_product_attention
-from playground.model.positions import LearnedPositions, SinusoidalPositions, position_ids, sinusoids
+from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, position_ids, sinusoids
+
+# --- Positional encoding by hand (section 3.5): four positions, eight dimensions, column by column, and the effect of a shift by k. ---
 
 WIDTH = 8
 SHOWN = 4  # positions in the tables
@@ -98,7 +100,7 @@ def padding_matters(table: Tensor, without: Tensor, seed: int) -> float:
     return (with_position - without_position).abs().max().item()
 
 
-def run(seed: int, k: int) -> Outcome:
+def run_positions(seed: int, k: int) -> Outcome:
     table = sinusoids(TRIED + k, WIDTH)
     error, error_learned = missed(table, k), missed(drawn(seed).table.detach()[: TRIED + k], k)
     numbers = {
@@ -170,13 +172,77 @@ def _beyond(seed: int, k: int) -> Lines:
     return Lines("beyond", np.arange(BEYOND), errors, caption=caption)
 
 
-LAB = Lab(
-    "positions",
-    ("one", "nearly", "each"),
-    run,
-    (div_term, as_power, by_columns, sinusoids, rotation, missed, looked_up, SinusoidalPositions, held, padding_matters, learned),
-    (Control("k", STEPS, 1),),
-    expects="one",
-    order=50,
-    next=("shapes", "vocabulary"),
+# --- Rotary positions (Su et al. 2021): with rotated queries and keys, their product depends on their distance, not their positions. ---
+
+PRODUCTS = 6  # positions in the table of products
+REACH = 32  # plotted distances, each from as many positions
+ROUNDING = 1e-4
+FURTHER = 10  # shift of both positions
+
+
+def rotary_products(q: Tensor, k: Tensor, length: int) -> Tensor:
+    """Returns q . k for a query and a key (K,) rotated to all pairs of positions: (L, L), rows are queries."""
+    turn, places = RotaryPositions(len(q)), position_ids(length)
+    queries, keys = (turn(x.expand(1, 1, length, -1), places)[0, 0] for x in (q, k))
+    return queries @ keys.T
+
+
+def added_products(q: Tensor, k: Tensor, length: int) -> Tensor:
+    """Returns the products with sinusoids added to q and k instead: (L, L)."""
+    table = sinusoids(length, len(q))
+    return (q + table) @ (k + table).T
+
+
+def spread(products: Tensor, distance: int) -> float:
+    """Measures the variation of products over all pairs of positions at this distance."""
+    diagonal = products.diagonal(distance)
+    return (diagonal.max() - diagonal.min()).item()
+
+
+def run_rotary(seed: int, distance: int) -> Outcome:
+    q, k = torch.randn(2, WIDTH, generator=torch.Generator().manual_seed(seed))
+    turned, added = rotary_products(q, k, 2 * REACH), added_products(q, k, 2 * REACH)
+    here = turned[0, distance].item()
+    numbers = {
+        "distance": distance, "product": here, "further": FURTHER, "moved": turned[FURTHER, FURTHER + distance].item(),
+        "spread": spread(turned, distance), "spread_added": spread(added, distance), "places": 2 * REACH,
+    }  # fmt: skip
+    caption = {
+        **numbers, "unturned": (q @ k).item(), "corner": added[0, distance].item(), "corner_moved": added[1, 1 + distance].item(),
+    }  # fmt: skip
+    distances = np.arange(REACH)
+    spreads = {name: np.array([spread(products, d) for d in distances]) for name, products in {"rotary": turned, "added": added}.items()}
+    return Outcome(
+        "same" if numbers["spread"] < ROUNDING else "changes",
+        numbers,
+        (
+            Grid("products", turned[:PRODUCTS, :PRODUCTS].numpy(), number_labels(PRODUCTS), number_labels(PRODUCTS), caption=caption),
+            Grid("added", added[:PRODUCTS, :PRODUCTS].numpy(), number_labels(PRODUCTS), number_labels(PRODUCTS), caption=caption),
+            Lines("by_distance", distances, {"rotary": turned[0, :REACH].numpy()}, caption=caption),
+            Lines("spreads", distances, spreads, caption=caption),
+        ),
+    )
+
+
+LABS = (
+    Lab(
+        "positions",
+        ("one", "nearly", "each"),
+        run_positions,
+        (div_term, as_power, by_columns, sinusoids, rotation, missed, looked_up, SinusoidalPositions, held, padding_matters, learned),
+        (Control("k", STEPS, 1),),
+        expects="one",
+        order=50,
+        next=("shapes", "vocabulary"),
+    ),
+    Lab(
+        "rotary",
+        ("same", "smaller", "changes"),
+        run_rotary,
+        (RotaryPositions.forward, rotary_products, added_products, spread),
+        (Control("distance", (1, 3, 8), 3),),
+        expects="same",
+        order=70,
+        next=("encodings", "positions"),
+    ),
 )

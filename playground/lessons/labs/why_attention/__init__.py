@@ -20,6 +20,7 @@ from playground.lessons.controlled import (
     Measured,
     Result,
     Results,
+    falls,
     is_measured,
     mean,
     spread,
@@ -84,29 +85,21 @@ def reaches(results: Sequence[Result]) -> bool:
     return mean(results, "long") - DEVIATIONS * spread([results], "long") > 1 - CLEAR
 
 
-def falls(results: Sequence[Result]) -> bool:
-    """Whether clearly less of the longest third is correct than of the shortest."""
-    gaps = [result.numbers["short"] - result.numbers["long"] for result in results]
-    return np.mean(gaps) > max(CLEAR, DEVIATIONS * np.std(gaps, ddof=1) if len(gaps) > 1 else 0)
-
-
 def reach(results: Results) -> str:
     """Judges which arms handle long sentences: those with "attention", the Transformer alone, all; or any "other" set."""
     far = {arm for arm, arm_results in results.items() if reaches(arm_results)}
-    if far == {*ATTENDING} and all(falls(results[arm]) for arm in WITHOUT):
+    if far == {*ATTENDING} and all(falls(results[arm], "short", "long", CLEAR) for arm in WITHOUT):
         return "attention"
     return {frozenset(results): "all", frozenset({"whole"}): "transformer"}.get(frozenset(far), "other")
 
 
 def compare(results: Arms) -> tuple[Lines | TextTable, ...]:
     """Returns the sequential steps, and before them the measurements, once all models are trained."""
-    return (*((_by_length(results), _clock(results)) if is_measured(results) else ()), _waiting(results))
-
-
-def _by_length(results: Arms) -> Lines:
-    """Exact match in percent by the letters of the source, the mean over the seeds. The held-out sentences are the same for all."""
+    if not is_measured(results):
+        return (_waiting(results),)
+    by_length = {arm: 100 * row for arm, row in _rows(results, "by_length").items()}  # the held-out sentences are the same for all
     x = np.asarray(results[0][0].profiles["lengths"])
-    return Lines("by_length", x, {arm: 100 * row for arm, row in _rows(results, "by_length").items()}, percent=True)
+    return (Lines("by_length", x, by_length, percent=True), _clock(results), _waiting(results))
 
 
 def _clock(results: Arms) -> Lines:
