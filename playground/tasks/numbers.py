@@ -104,13 +104,13 @@ def _speak(src: str, ones: tuple[str, ...], tens: tuple[str, ...], powers: tuple
 
     def speak_group(digits: str, at: int) -> TargetWords:
         """Returns the words of up to three digits that start at index `at` of the source."""
-        hundreds, ten, one = (int(digit) for digit in digits.zfill(3))
+        hundreds, ten, unit = (int(digit) for digit in digits.zfill(3))
         last = at + len(digits) - 1
         words: TargetWords = [(ones[hundreds], last - 2), (powers[0], last - 2)] if hundreds else []
         if ten < 2:
-            return [*words, (ones[10 * ten + one], last)] if ten or one else words
-        units = [(ones[one], last)] if one else []
-        joint = [(between, None)] if one and between else []
+            return [*words, (ones[10 * ten + unit], last)] if ten or unit else words
+        units = [(ones[unit], last)] if unit else []
+        joint = [(between, None)] if unit and between else []
         return [*words, *units, *joint, (tens[ten], last - 1)] if between else [*words, (tens[ten], last - 1), *units]
 
     if src == "0":
