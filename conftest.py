@@ -24,7 +24,6 @@ settings.register_profile("night", deadline=None, max_examples=300)
 settings.load_profile("same")
 
 BROWSER = "tests/browser/"
-pytest_plugins = ["tests.browser.tried_twice"]
 
 
 class FileByFile(LoadFileScheduling):
@@ -78,3 +77,10 @@ def _log_as_it_was() -> Iterator[None]:
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Names bytes after their argument: a packed file contains its time of packing, and all processes must agree on names."""
     return argname if isinstance(val, bytes) else None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Lists the tests that failed once and were run again: a pass that took two tries is seen."""
+    names = [report.nodeid for report in terminalreporter.stats.get("rerun", [])]
+    if names:
+        terminalreporter.write_line(f"tried twice: {len(names)}: {', '.join(names)}", yellow=True)

@@ -1,4 +1,4 @@
-"""Knobs and places to look: what they accept, what they refuse, and what was called otherwise before is still read."""
+"""Knobs, choices and places to look: what they accept, what they refuse, and what was called otherwise before is still read."""
 
 import json
 import math
@@ -10,20 +10,44 @@ import pytest
 from hypothesis import given, strategies as st
 
 from playground import config, cursor
+from playground.choices import ENCODINGS, OPTIMISERS, Encoding
 from playground.cli import parser
-from playground.config import FORMER_NAMES, KNOBS, Experiment, Refusal, check, default, from_json, limits, read_query
+from playground.config import (
+    FORMER_NAMES,
+    KNOBS,
+    Experiment,
+    ModelConfig,
+    Refusal,
+    TrainingConfig,
+    check,
+    default,
+    from_json,
+    limits,
+    read_query,
+)
 from playground.cursor import FIELDS
 from playground.features.shared.naming import CONTROLLED
+from playground.inspection.activations import record
+from playground.inspection.formulas import describe
 from playground.inspection.interventions import Edit, HeadId
 from playground.knobs import Choice, Number, Text
 from playground.lessons.labs import LABS
+from playground.model import positions
+from playground.model.costs import parameter_count, training_bytes, update_counts
+from playground.model.positions import LearnedPositions
+from playground.model.transformer import Transformer
 from playground.runs.disk.folder import FORMER, NAMES, Folder
 from playground.runs.disk.store import SHIPPED
 from playground.runs.history import History
 from playground.runs.names import new_id
+from playground.training.optimisers import MAKERS
 from playground.ui.boot import LISTS
 from playground.ui.controls import GROUPS, make_control
+from playground.variants import build
 from playground.words import LANGUAGES
+from tests.inspection.test_activations import SRC, TGT
+from tests.inspection.test_derivation import build as small
+from tests.training.corpora import training_of
 
 NUMBERS = [name for name in KNOBS if limits(name).low is not None]
 
@@ -197,3 +221,38 @@ def test_a_shipped_run_with_its_files_and_settings_called_as_before(tmp_path):
     assert there.run.replay.steps == now.replay.steps != ()
     history = History().to_json() | {"events": [[3, "clip", 0.5], [4, "memory", "cut"]]}
     assert History.from_json(history).events == [(3, "max_grad_norm", 0.5), (4, "memory_mode", "cut")]
+
+
+def test_what_is_declared_in_part_or_not_at_all_is_refused(monkeypatch):
+    monkeypatch.setitem(ENCODINGS, "waves", Encoding("waves"))
+    monkeypatch.delitem(MAKERS, "adam")
+    for ask, key in (
+        (lambda: Transformer(ModelConfig(positions="waves"), 9, 9), "model.no_positions"),
+        (lambda: training_bytes(Experiment(ModelConfig(positions="waves")), 9, 9, 20), "model.no_positions"),
+        (lambda: training_of(optimiser="adam"), "config.not_a_choice"),
+        *((lambda act=act: act("nobody's"), "config.not_a_choice") for act in (
+            lambda name: parameter_count(ModelConfig(positions=name), 9, 9), lambda name: build(ModelConfig(variant=name), 9, 9),
+            lambda name: training_bytes(Experiment(training=TrainingConfig(optimiser=name)), 9, 9, 20),
+        )),
+    ):  # fmt: skip
+        with pytest.raises(Refusal) as refusal:
+            ask()
+        assert refusal.value.key == key
+        assert all(refusal.value.say(language) for language in LANGUAGES)
+    monkeypatch.setitem(positions.ADDED, "waves", LearnedPositions)
+    model = small(positions="waves")
+    with pytest.raises(Refusal) as refusal:
+        describe(model.config, record(model, SRC, TGT)["src.positions"])  # never as a sinusoid
+    assert refusal.value.key == "map.no_formula"
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_what_an_optimiser_keeps_is_what_is_declared(name):
+    """Moments as large as their parameters; a counter of steps is none."""
+    for knobs in ({"positions": "learned", "share_embeddings": "all"}, {"bias": False, "norm": "pre", "d_ff": 8}):
+        training = training_of(optimiser=name, learning_rate=0.01, **knobs)
+        next(training.steps())
+        moments = sum(tensor.numel() for tensor in training.optimiser.state().values() if tensor.ndim)
+        moved = update_counts(training.experiment, training.corpus.src_tokenizer.size, training.corpus.tgt_tokenizer.size)
+        assert moments == sum(rule.moments * count for rule, count in moved)
+        assert sum(count for _, count in moved) == sum(parameter.numel() for parameter in training.model.parameters())

@@ -8,20 +8,17 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from playground.config import KNOBS, MOVED_KNOBS, Refusal, check, current_name
+from playground.config import EOS, KNOBS, MOVED_KNOBS, UNK, Refusal, check, current_name
+from playground.data.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-from collections.abc import Iterable, Sequence
-
-from playground.config import EOS, UNK
-from playground.data.tokenizers import Tokenizer
 
 STEPS = ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second")
 VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs", "all_pairs")  # `pairs` of `all_pairs` sentences are scored

@@ -4,24 +4,22 @@ a change. pandas is imported on first use."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from playground import words
 from playground.config import Refusal
 from playground.model.costs import parameter_count
 from playground.reading.writing import guard_rows
-from playground.runs.run import Run
+from playground.runs.cache import LRU
+from playground.runs.history import COUNTS, History, decimate
+from playground.runs.run import Mark, Run
 from playground.variants import variant_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-import json
-import math
-
-from playground import words
-from playground.runs.cache import LRU
-from playground.runs.history import COUNTS, History, decimate
-from playground.runs.run import Mark
 
 ROWS = 1000  # of one increment; a curve a thousand pixels wide shows no more
 CACHED_BYTES = 16_000_000

@@ -93,7 +93,7 @@ def skip_links(language: str, query: str = "") -> str:
     address's `query`: the page has a base, so that a bare fragment would lead elsewhere."""
     here = escape(f"?{query}") if query else ""
     links = "".join(f'<a href="{here}#{id}">{escape(say(language, key))}</a>' for id, key in SKIP_LINKS.items())
-    return f'<nav id="pg-skip">{links}</nav>'
+    return f'<nav id="pg-skip" style="position: absolute">{links}</nav>'  # before its style sheet is there, too
 
 
 def head() -> str:

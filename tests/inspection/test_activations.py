@@ -1,6 +1,9 @@
-"""Every stage holds the running model's own numbers: equal to the last bit to what the model takes and returns."""
+"""Every stage holds the running model's own numbers, to the last bit; and has its formula in both languages, its shape, and the very
+lines of the running code that compute it."""
 
+import ast
 import inspect
+import textwrap
 
 import numpy as np
 import pytest
@@ -9,8 +12,10 @@ from hypothesis import given, settings, strategies as st
 
 from playground.config import BOS, EOS, ModelConfig
 from playground.inspection.activations import Stage, record
+from playground.inspection.formulas import describe, norm_module
 from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
+from playground.words import LANGUAGES, say
 
 SRC, TGT = (4, 5, 6, 4), (7, 5, EOS)  # a repeated token
 SIZES = {"D": 16, "H": 4, "K": 4, "F": 24, "V": 9, "S": 5, "T": 3}
@@ -123,3 +128,46 @@ def test_cross_attention_reads_the_memory_parts_are_named_and_masks_say_who_may_
     for model, target, reason in ((build().train(), TGT, "eval mode"), (build(), (), "target token")):
         with pytest.raises(ValueError, match=reason):
             record(model, SRC, target)
+
+
+NAMES = ("norm", "positions", "activation", "memory_mode", "bias")
+
+def code_lines(function) -> set[int]:
+    """The lines of a function that are statements of its body and no docstring, counted from 1."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    body = tree.body[1:] if ast.get_docstring(tree) else tree.body
+    return {line for node in body for line in range(node.lineno, node.end_lineno + 1)}
+
+
+@pytest.mark.parametrize(("norm", "address", "line"), [
+    ("post", "encoder.0.self_attention.scores", "scores = q @ k.transpose(-2, -1)"),
+    ("post", "src.scaled", "x = x * math.sqrt(self.config.d_model)"),
+    ("post", "decoder.0.cross_attention.norm", "x = self.norm_2(self.residual(x, attended))"),
+    ("pre", "encoder.0.self_attention.norm", "y = self.norm_1(x)"),
+    ("pre", "encoder.0.feed_forward.norm", "x = self.residual(x, self.feed_forward(self.norm_2(x)))"),
+])  # fmt: skip
+def test_the_lines_are_the_right_ones(norm, address, line):
+    model = build(norm=norm)
+    result = describe(model.config, record(model, SRC, TGT)[address])
+    code = inspect.getsource(result.source).splitlines()
+    assert [code[number - 1].strip() for number in result.lines] == [line]
+
+
+@settings(max_examples=5)
+@given(st.fixed_dictionaries({name: st.sampled_from(KNOBS[name]) for name in NAMES}))
+def test_every_stage_of_every_kind_of_model_finds_its_lines(knobs):
+    model = build(**knobs)
+    config, stages = model.config, record(model, SRC, TGT)
+    for address, stage in stages.items():
+        result = describe(config, stage)
+        assert result.lines, f"{address}: no line of {result.source.__qualname__} computes it"
+        assert set(result.lines) <= code_lines(result.source)
+        assert len(result.lines) <= 4
+        assert (result.letters, result.sizes) == (tuple(stage.axes), stage.values.shape)
+        for language in LANGUAGES:
+            assert "{" not in say(language, result.key, **result.values)
+    own, cross = (describe(config, stages[f"decoder.0.{name}"]) for name in ("self_attention.q", "cross_attention.k"))
+    assert say("en", own.key, **own.values) == f"Q = x W_Q{' + b_Q' if config.bias else ''}"
+    assert say("en", cross.key, **cross.values).startswith("K = memory W_K")
+    names = {norm_module(address) for address, stage in stages.items() if stage.name == "norm"}
+    assert names == {name for name, module in model.named_modules() if type(module).__name__ == "LayerNorm"}

@@ -1,4 +1,4 @@
-"""Statements about numbers: the sentence and every value in it, by hand."""
+"""Statements about numbers, about a stage and about lengths: the sentence and every value in it, by hand."""
 
 import math
 
@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from playground.inspection import attention, diagnostics, heads, interventions, logits, overview as overviews
+from playground.inspection.activations import Stage
 from playground.inspection.fact import percent, short
+from playground.inspection.lengths import exact_facts, line_fact, reach, token_facts
 from playground.inspection.overview import HeadAt, overview
+from playground.inspection.tensors import facts, number, view_tensor
 
 NAN = math.nan
 TORN, LEANS = np.array([0.0, 0.5, 0.5, 0.0]), np.array([0.05, 0.7, 0.2, 0.05])
@@ -126,3 +129,131 @@ def test_the_sharpest_the_widest_and_the_most_diagonal_head_are_found_among_all_
     assert (result.effective[first], result.diagonal[first]) == pytest.approx(((2 + 3 + 4) / 3, (1 / 2 + 1 / 3 + 1 / 4) / 3))
     alone = overview({"decoder": np.ones((1, 1, 1, 1))}, {"decoder": np.ones((1, 1), dtype=bool)})
     assert (alone.effective, alone.on_one_key) == ({}, ())
+
+
+AT, ALL = "encoder.0.self_attention", np.ones((1, 3, 3), dtype=bool)
+
+
+def stage(address, axes, values, inputs=(), mask=None, layer=0, source=len):
+    return Stage(address, address.rpartition(".")[2], "encoder", layer, axes, np.array(values), mask, inputs, source)
+
+
+def answer(*stages, head=0, rows=("a", "b", "a"), columns=None):
+    known = {entry.address: entry for entry in stages}
+    this = stages[-1]
+    columns = columns or [str(n + 1) for n in range(this.values.shape[-1])]
+    result = facts(view_tensor(this, known, head, rows, columns))
+    return {fact.key.removeprefix("map.fact_"): fact.values for fact in result}
+
+
+IDS, OTHER_IDS = (stage("src.ids", "S", ids, layer=None) for ids in ([4, 7, 4], [4, 7, 5]))
+EMBEDDING = stage("src.embedding", "SD", [[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]], ("src.ids",), layer=None)
+PLACED = stage("src.positions", "SD", [[1.0, 3.0], [4.0, 4.0], [1.0, 1.0]], ("src.embedding",), layer=None)
+PLAIN = stage("src.embedding", "SD", [[1.0, -1.0, 1.0, -1.0]] * 3, ("src.ids",), layer=None)
+SCALED = stage("src.scaled", "SD", PLAIN.values * 2, ("src.embedding",), layer=None)
+Q, V = stage(f"{AT}.q", "HSK", np.ones((1, 3, 4))), stage(f"{AT}.v", "HSK", [[[1.0, 0.0], [0.0, 2.0]]])
+SCORES = stage(f"{AT}.scores", "HSS", [[[4.0, -4.0, 0.0]] * 3], (f"{AT}.q",))
+DIVIDED = stage(f"{AT}.scaled", "HSS", SCORES.values / 2, (f"{AT}.scores",))
+LOWER = np.tril(ALL)
+MASKED = stage("decoder.0.self_attention.masked", "HTT", np.where(LOWER, [[1.0, 2.0, 3.0]] * 3, -1e30), mask=LOWER)
+OPEN = stage("decoder.0.self_attention.masked", "HTT", np.ones((1, 3, 3)), mask=ALL)
+TWO_HEADS = [[[1.0, 0.0, 0.0]] * 3, [[0.1, 0.9, 0.0], [0.4, 0.3, 0.3], [0.0, 0.2, 0.8]]]
+WEIGHTS, HALF = stage(f"{AT}.weights", "HSS", TWO_HEADS, mask=ALL), stage(f"{AT}.weights", "HSS", [[[0.5, 0.5], [0.0, 1.0]]], mask=ALL)
+MIXED = stage(f"{AT}.mixed", "HSK", HALF.values @ V.values, (f"{AT}.weights", f"{AT}.v"))
+BOTH = stage(f"{AT}.mixed", "HSK", [[[1.0, 0.0], [0.0, 2.0]], [[3.0, 4.0], [0.0, 0.0]]])
+CONCAT = stage(f"{AT}.concat", "SD", [[1.0, 0.0, 3.0, 4.0], [0.0, 2.0, 0.0, 0.0]], (f"{AT}.mixed",))
+ALONE = stage(f"{AT}.concat", "SD", MIXED.values[0], (f"{AT}.mixed",))
+ACTIVATED = "encoder.0.feed_forward.activated"
+X, Y = stage("src.embedding", "SD", [[3.0, 4.0]] * 3), stage("encoder.0.feed_forward.W_2", "SD", [[0.0, -4.0]] * 3)
+RESIDUAL = stage("encoder.0.feed_forward.residual", "SD", X.values + Y.values, (X.address, Y.address))
+LOGITS = stage("logits", "TV", [[1.0, 5.0, 2.0], [3.0, 2.5, 0.0]], layer=None)
+W_2 = stage("encoder.0.feed_forward.W_2", "SD", [[1.0, -2.0], [0.5, 1.5], [0.0, 2.0]])
+XYZ = {"rows": ("x", "y", "z"), "columns": ["x", "y", "z"]}
+
+
+@pytest.mark.parametrize(("stages", "more", "key", "values"), [
+    ([W_2], {}, "range", {"low": "−2", "high": "2", "mean": "0.5", "row": "a", "column": "2", "value": "−2"}),  # the first of equals
+    ([W_2], {}, "length", {"length": number((math.sqrt(5) + math.sqrt(2.5) + 2) / 3)}),
+    ([IDS], {}, "ids", {"tokens": 3}),
+    ([IDS], {}, "twin_ids", {"token": "a", "id": 4}),
+    ([IDS, EMBEDDING], {}, "twins_same", {"token": "a", "first": 1, "second": 3}),
+    ([OTHER_IDS, EMBEDDING], {}, "twins_same", None),
+    ([IDS, EMBEDDING, PLACED], {}, "twins_differ", {"token": "a", "first": 1, "second": 3, "apart": "2"}),
+    ([IDS, PLAIN, SCALED], {}, "times_root", {"width": 4, "factor": "2", "before": "1", "after": "2"}),
+    ([Q, SCORES, DIVIDED], {}, "divided", {"size": 4, "factor": "2", "before": "3.27", "after": "1.63"}),
+    ([MASKED], {}, "masked", {"hidden": 3, "cells": 9}),
+    ([WEIGHTS], {"head": 1, **XYZ}, "weights",
+     {"total": "1.000", "row": "x", "column": "y", "percent": 90, "other_row": "y", "other_column": "x", "other_percent": 40}),
+    ([V, HALF, MIXED], {"rows": ("p", "q")}, "mixed", {"row": "q", "place": 2, "percent": 100, "cosine": "1.00"}),
+    ([BOTH, CONCAT], {"rows": ("p", "q")}, "concat", {"heads": 2, "size": 2, "last": 1, "longest": 2, "length": "2.5"}),
+    ([stage(ACTIVATED, "SF", [[0.0, 1.0, 0.0, 2.0], [0.0, 0.0, 3.0, 1.0], [0.0, 1.0, 0.0, 0.0]])], {}, "zeros",
+     {"percent": 58, "units": 4, "silent": 1}),
+    ([stage(ACTIVATED, "SF", [[-0.1, 1.0]] * 3)], {}, "no_zeros", {"units": 2, "percent": 50}),
+    ([X, Y, RESIDUAL], {}, "residual", {"before": "5", "added": "4", "after": "3"}),
+    ([LOGITS], {"rows": ("r", "s"), "columns": ["u", "v", "w"]}, "logits", {"row": "s", "best": "u", "next": "v", "lead": "0.5"}),
+])  # fmt: skip
+def test_what_is_said_of_a_stage(stages, more, key, values):
+    assert answer(*stages, **more).get(key) == values
+
+
+def test_what_is_not_so_is_said_otherwise_and_masked_cells_have_no_range():
+    cases = ((OPEN,), "nothing_masked", "masked"), ((WEIGHTS,), "weights_one", "weights"), ((MIXED, ALONE), "concat_one", "concat")
+    for stages, key, other in cases:
+        assert {key, other} & answer(*stages).keys() == {key}
+    assert [answer(MASKED)["range"][end] for end in ("low", "high")] == ["1", "3"]
+    assert answer(IDS, EMBEDDING, PLACED)["positions"]["added"] == "1"  # each row moved by a vector of length 1
+
+
+def row(text, whole=None):
+    """ "110" is a target of two tokens that are right, and an end that is not."""
+    right = np.array([mark == "1" for mark in text])
+    return right, bool(right.all()) if whole is None else whole
+
+
+def of(shares, each=10):
+    """A reach in which this share of `each` sentences is right at each length, but for the first token; None where there are none."""
+    rows = []
+    for length, share in enumerate(shares, 1):
+        if share is not None:
+            right = round(share * each)
+            rows += [row("1" * (length + 1))] * right + [row("0" + "1" * length)] * (each - right)
+    return reach(rows, len(shares))
+
+
+@pytest.mark.trust
+def test_counted_by_hand():
+    result = reach([row("11"), row("01"), row("1101"), row("1111"), row("0111", whole=True)], 4)
+    assert result.counts.tolist() == [2, 0, 3, 0]
+    np.testing.assert_array_equal(result.exact, [0.5, NAN, 2 / 3, NAN])  # the last one is right by another answer
+    np.testing.assert_array_equal(
+        result.tokens,
+        [[0.5, NAN, 2 / 3, NAN], [1, NAN, 1, NAN], [NAN, NAN, 2 / 3, NAN], [NAN, NAN, 1, NAN], [NAN, NAN, NAN, NAN]],
+    )
+    assert reach([row("1111")], 1).tokens.shape == (4, 3)
+
+
+@pytest.mark.parametrize(("shares", "trained", "keys", "values"), [
+    ([0.5, 1, 1], (2, 3), "trained shorter end", {}),
+    ([0, 0.5, 1, 1], (3, 4), "trained shorter end", {"shorter": {"percent": 25, "low": 3}}),
+    ([1, 1, 0.5], (1, 2), "trained next", {}),
+    ([1, 0.5, 0.4, 0.2, 0, 0], (1, 2), "trained beyond",
+     {"trained": {"percent": 75, "low": 1, "high": 2}, "beyond": {"length": 3, "percent": 40, "zero": 5}}),
+    ([1, 1, 0.5, 0, 0.1], (1, 2), "trained alive", {"alive": {"length": 3, "percent": 50, "last": 5, "left": 10}}),
+    ([1, None, 1, 0, 0], (1, 3), "trained missing none", {}),
+    ([1, None, 1, None, 1], (1, 5), "trained missing end", {"missing": {"lengths": ("2", "4")}}),
+    ([1, *[None] * 9, 1], (1, 11), "trained missing end", {"missing": {"lengths": ("2", "3", "4", "5", "6", "7", "…")}}),
+])  # fmt: skip
+def test_what_is_said_of_lengths(shares, trained, keys, values):
+    facts = {fact.key.removeprefix("evaluation.lengths_"): fact.values for fact in exact_facts(of(shares), trained)}
+    assert list(facts) == keys.split()
+    assert {key: facts[key] for key in values} == values
+
+
+def test_what_is_said_of_a_line_and_token_by_token():
+    assert line_fact(of([1, 0.5, 0.4]), (1, 2)).values == {"percent": 75, "low": 1, "high": 2, "length": 3, "next": 40}
+    assert line_fact(of([1, 0.5]), (1, 2)).key == "evaluation.line_end"
+    inside, hardest = token_facts(of([1, 1, 0.5]), (1, 2))
+    assert inside.values == {"percent": 100, "beyond": 88, "low": 1, "high": 2}  # of 4 tokens of each half, one is wrong
+    assert hardest.values == {"length": 3, "place": 1, "percent": 50}
+    assert [fact.key for fact in token_facts(of([1, 1, 1]), (1, 2))] == ["evaluation.tokens_beyond"]
+    assert [fact.key for fact in token_facts(of([1, 1]), (1, 2))] == ["evaluation.tokens_trained"]

@@ -1,4 +1,5 @@
-"""Principal axes, cosines and neighbours against what others compute; and a replay in which nothing flips or spins."""
+"""Principal axes, cosines and neighbours against what others compute; a replay in which nothing flips or spins; the matrix that moves
+every position, and masks, against hand-written ones."""
 
 from itertools import pairwise, permutations, product
 
@@ -7,7 +8,8 @@ import pytest
 import torch
 from hypothesis import given, strategies as st
 
-from playground.inspection import vectors
+from playground.config import BOS, EOS, PAD
+from playground.inspection import masks, vectors
 from playground.inspection.vectors import follow_axes, principal_axes, project, turn_axes
 
 
@@ -100,3 +102,53 @@ def test_states_go_by_token_or_by_place_and_too_little_is_refused():
     assert vectors.shares(np.ones((3, 4)), np.eye(4)[:2]).tolist() == [0, 0]  # all points are the same
     points = np.array([[-3.0, 1.0, 0.0], [0.0, -2.0, 0.0], [3.0, 1.0, 0.0]])  # 18 along x, 6 along y, none along z
     assert vectors.share_fact(points, principal_axes(points)).values == {"percent": 100, "first": 75, "second": 25, "dims": 3}
+
+
+T, F = True, False
+
+
+def test_a_batch_is_padded_and_masked_as_in_training():
+    result = masks.batch([[7, EOS], [7, 8, 9, EOS]], [[BOS, 5, 6], [BOS, 5]])
+    assert result["memory"][:, 0].tolist() == result["padding"][:, 0].tolist() == [[T, T, F, F], [T, T, T, T]]
+    assert result["causal"][1].tolist() == [[T, F, F], [T, T, F], [T, T, T]]
+    assert result["target"][0].tolist() == [[T, F, F], [T, T, F], [T, T, T]]
+    assert result["target"][1].tolist() == [[T, F, F], [T, T, F], [T, T, F]]
+    for wrong in (([], []), ([[1]], [])):
+        with pytest.raises(ValueError, match="sources"):
+            masks.batch(*wrong)
+
+
+def test_a_packed_row_is_masked_by_pair():
+    src, src_ids = [7, EOS, 8, EOS, PAD, PAD], [1, 1, 2, 2, 0, 0]
+    tgt_in, tgt_ids = [BOS, 5, 6, BOS, 9, PAD], [1, 1, 1, 2, 2, 0]
+    result = masks.packed(src, tgt_in, src_ids, tgt_ids)
+    visible = [{0}, {0, 1}, {0, 1, 2}, {3}, {3, 4}, set()]
+    assert [set(np.flatnonzero(row)) for row in result["decoder"].allowed] == visible
+    assert result["encoder"].allowed[[0, 3]].tolist() == [[T, T, F, F, F, F], [F, F, T, T, F, F]]
+    assert result["cross"].allowed[[2, 3]].tolist() == [[T, T, F, F, F, F], [F, F, T, T, F, F]]
+    for mask in result.values():
+        np.testing.assert_array_equal(np.logical_and.reduce(list(mask.causes.values())), mask.allowed)
+    assert (~result["cross"].causes["padding"])[:5].sum(axis=0).tolist() == [0, 0, 0, 0, 5, 5], "padding is hidden as padding"
+    assert not (~result["cross"].causes["segment"])[:, 4:].any(), "and not as another pair"
+
+
+def test_the_matrix_by_hand():
+    s, c, t, d = np.sin(2.0), np.cos(2.0), np.sin(0.02), np.cos(0.02)
+    np.testing.assert_allclose(vectors.rotation(4, 2), [[c, s, 0, 0], [-s, c, 0, 0], [0, 0, d, t], [0, 0, -t, d]])
+
+
+@given(st.integers(1, 64), st.integers(0, 100))
+def test_one_matrix_moves_every_position_of_the_models_table(half, k):
+    table = vectors.sinusoids(250, 2 * half).astype(np.float64)
+    errors = vectors.shift_errors(table, k)
+    assert errors.shape == (250 - k,)
+    assert errors.max() < 5e-5  # float32, angles up to 250
+    table[120] += 1.0
+    wrong = set(np.nonzero(vectors.shift_errors(table, k) > 0.1)[0])
+    assert wrong >= {120 - k} - {120}, "as the target of another"
+    assert wrong <= {120 - k, 120}, "or as the start"
+    for beyond in (-1, 250, 999):
+        with pytest.raises(ValueError, match="shift"):
+            vectors.shift_errors(table, beyond)
+    with pytest.raises(ValueError, match="even"):
+        vectors.rotation(7, 1)

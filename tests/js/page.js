@@ -227,7 +227,8 @@ export function openPage(query = "", known = KNOWN) {
     disconnect() {}
   };
   const globals = {
-    innerWidth: 1280, document, location, history, localStorage: new Store(), sessionStorage: new Store(), MutationObserver: nothing, ResizeObserver: nothing,
+    innerWidth: 1280, document, location, history, localStorage: new Store(), sessionStorage: new Store(),
+    MutationObserver: nothing, ResizeObserver: nothing,
     navigator: { languages: ["en"] }, getComputedStyle: () => ({ getPropertyValue: () => "" }),
     EventSource: Stream, matchMedia: () => ({ matches: false }), requestAnimationFrame: () => 1,
     addEventListener: (...listening) => page.addEventListener(...listening),

@@ -15,7 +15,7 @@ from playground.reading.column_mapping import MAX_CELL_CHARACTERS
 from playground.ui.assets import PREFIX
 from playground.ui.boot import read_link
 from playground.words import LANGUAGES, say
-from tests.data.test_suggestion import sentences
+from tests.data.test_corpus import sentences
 from tests.runs.tiny import done
 from tests.ui.looking import TINY
 

@@ -72,7 +72,8 @@ def panel(view: View) -> dict:
         "step": view.look.step,
         **held,
         "blocks": [
-            blocks.row("top", blocks.column("attention", *attention_blocks, build_ways_on(view, before)), curve_column, css="stage"),
+            blocks.row("top", blocks.column("attention", *attention_blocks), curve_column, css="stage"),
+            build_ways_on(view, before),
             _build_probes(view, probes),
             *below,
         ],

@@ -1,4 +1,4 @@
-"""The endpoints for programs: seven functions with named arguments, callable by gradio_client, by JavaScript, by curl, and as MCP tools.
+"""The endpoints for programs: functions with named arguments, callable by gradio_client, by JavaScript, by curl, and as MCP tools.
 Read in this order:
 
 arguments (types, defaults and bounds) · caller (a call's context) · answers (implementations) · labs (an experiment, polled by its client).

@@ -21,14 +21,15 @@ from playground.features.translate import query as translating
 from playground.lessons import labs
 from playground.lessons.controlled import ControlledExperiment, is_complete
 from playground.lessons.lab import Lab, Outcome
+from playground.reading.pairs import as_json
 from playground.rooms.room import USUAL
 from playground.runs.history import Columns
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.command import Command, act
 from playground.ui.endpoints.arguments import Argument, check_owner, pick_arguments
-from playground.ui.network import run_link
-from playground.ui.rights import LINK, PUBLIC, READER, VISITOR, Right
+from playground.ui.network import address_of, run_link
+from playground.ui.rights import LINK, OWNER, PUBLIC, READER, VISITOR, Right
 from playground.words import ENGLISH
 
 ANY_OWNER = {"owner": Argument(str, "")}  # by default a client without runs
@@ -141,6 +142,37 @@ def status(caller: Caller, run: str) -> dict[str, Any]:
     return run_state(caller, caller.run(run))
 
 
+def read_pairs(caller: Caller, pairs: str, owner: str) -> dict[str, Any]:
+    """Reads pairs as the page reads pasted ones. Raises Refusal."""
+    check_owner(owner)
+    address, ticket = address_of(caller.request.request) if caller.request else "", uploading.ticket_of(owner)
+    answer = uploading.read_upload(None, pairs, None, "", ENGLISH, ticket, address)
+    if "ask" in answer:
+        raise Refusal("data.same_language")
+    return {"own": answer["own"], **as_json(uploading.find_pairs(caller.runs, answer["own"], ticket))}
+
+
+def stop(caller: Caller, run: str, owner: str) -> dict[str, Any]:
+    """Stops an owner's run. Raises Refusal."""
+    return _order(caller, "stop", run, owner) or run_state(caller, caller.run(run), owner)
+
+
+def delete(caller: Caller, run: str, owner: str) -> dict[str, Any]:
+    """Deletes an owner's run for good. Raises Refusal."""
+    return _order(caller, "delete", run, owner) or {"run": run, "deleted": True}
+
+
+def _order(caller: Caller, action: str, run: str, owner: str) -> None:
+    """Performs an action of the page's. Raises Refusal."""
+    check_owner(owner)
+    act(caller.runs, Command(owner, ENGLISH, action, run))
+
+
+def list_labs(caller: Caller) -> dict[str, Any]:
+    texts_of = {name: {text: each.say(ENGLISH, text) for text in ("title", "question")} for name, each in labs.LABS.items()}
+    return {"labs": [{"name": name, "kind": labs.LABS[name].kind, **entry} for name, entry in texts_of.items()]}
+
+
 def run_state(caller: Caller, run: Run, owner: str = "") -> dict[str, Any]:
     """Returns a run's progress, as its owner or another client may see it; None for unknown values."""
     try:
@@ -250,6 +282,10 @@ ENDPOINTS: dict[str, Endpoint] = {
         1,
     ),
     "attention": Endpoint(READER, attention, pick_arguments("run", "text", "kind", "layer", "head", "step") | ANY_OWNER, "read", 1),
+    "read_pairs": Endpoint(VISITOR, read_pairs, pick_arguments("pairs", "owner"), "upload", 1),
+    "stop": Endpoint(OWNER, stop, pick_arguments("run", "owner"), "look", 2),
+    "delete": Endpoint(OWNER, delete, pick_arguments("run", "owner"), "look", 2),
+    "labs": Endpoint(PUBLIC, list_labs, {}, "look", 2),
     "curves": Endpoint(LINK, curves, pick_arguments("run"), "look", 2),
     "runs": Endpoint(PUBLIC, runs, ANY_OWNER, "look", 2),
     "lab": Endpoint(PUBLIC, lab, pick_arguments("name", "seeds") | ANY_OWNER, "lab", 1),  # an experiment: VISITOR

@@ -17,6 +17,7 @@ from playground.words import ENGLISH, known, say
 
 REQUIRED = inspect.Parameter.empty
 MIN_OWNER = 16  # characters of an owner that can't be guessed
+MAX_PAIRS = 20_000  # characters of pairs that are read: a body has 32 KB
 MAX_OWNER = 128  # characters of the word that owns runs
 
 
@@ -75,6 +76,7 @@ ARGUMENTS: dict[str, Argument] = {
     "label": Argument(str, ""),
     "run": Argument(str, most=64),
     "text": Argument(str),
+    "pairs": Argument(str, most=MAX_PAIRS),
     "method": _choice_argument(METHODS),
     **{name: _field_argument(name) for name in ("step", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "layer", "head")},
     "prefix": Argument(str, ""),

@@ -98,6 +98,23 @@ def test_a_training_from_beginning_to_end(site, owner):
     assert "variant" not in call(site, "status", run=mystery.id)["settings"]
 
 
+def test_own_pairs_are_read_trained_on_stopped_and_deleted_by_their_owner_alone(site, owner):
+    pairs = "\n".join(f"wort {number}\tword {number}" for number in range(40))
+    answer = call(site, "read_pairs", owner=owner, pairs=pairs)
+    assert answer["pairs"] == 40
+    knobs = {name: value for name, value in TINY.items() if name != "task"}
+    run = call(site, "train", owner=owner, task="own", own=answer["own"], **knobs | {"steps": 10_000})["run"]
+    assert refused(site, "train", owner="a stranger to this file", task="own", own=answer["own"])[0] == "page.no_upload"
+    for name in ("stop", "delete"):
+        assert refused(site, name, run=run, owner="a stranger to this file")[0] == "runs.not_yours", name
+    call(site, "stop", run=run, owner=owner)
+    assert done(site.runs.get(run)).status == "stopped"
+    assert call(site, "delete", run=run, owner=owner) == {"run": run, "deleted": True}
+    assert refused(site, "status", run=run)[0] == "runs.unknown"
+    listed = call(site, "labs")["labs"]
+    assert {lab["name"] for lab in listed} >= {"order", "softmax"}
+
+
 def test_a_lab_trains_nothing_twice_and_says_its_verdict(site, owner, monkeypatch):
     caller, quick = Caller(site.runs, site.reader), get("depth")
     monkeypatch.setitem(quick.base, "steps", 2)

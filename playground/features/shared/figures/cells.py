@@ -68,7 +68,7 @@ class Place:
             return bar | {"ticktext": [theme.minus(f"{tick:.2g}") for tick in ticks]}
         wide, ends = self.across >= LEGEND_ABOVE, (ticks[0], ticks[-1])
         texts = [theme.minus(f"{ends[0]:.2g}"), title if wide else "", theme.minus(f"{ends[1]:.2g}")]
-        bar |= {"x": 1, "xanchor": "right", "xpad": 8, "y": self.above(STAGE_TITLES - 1), "len": 130 if wide else 56, "thickness": 7}
+        bar |= {"x": self.share, "xanchor": "right", "xpad": 8, "y": self.above(STAGE_TITLES - 1), "len": 130 if wide else 56, "thickness": 7}
         return bar | {"title": {"text": ""}, "tickvals": [ends[0], sum(ends) / 2, ends[1]], "ticktext": texts}
 
     def layout(
@@ -157,8 +157,7 @@ def place(
     extents = [tokens.extent(token, longest) for token in columns]
     if stage:
         wide, high = room / len(columns), (stage - STAGE_TITLES - 4 - max(extents) - EDGE) / len(rows)
-        step, high = (min(side, STRETCH * other, MAX_STAGE_CELL_PX) for side, other in ((wide, high), (high, wide)))
-        across, down = step * len(columns), max(high * len(rows), 28)
+        across, down = min(wide, STRETCH * high, MAX_STAGE_CELL_PX) * len(columns), 28
     else:
         side = min(cell, room / len(columns), min(tallest, MAX_GRID_PX) / len(rows))
         across, down = max(side * len(columns), min(room, 60)), max(side * len(rows), min(side * 3, 28), 28)
@@ -166,6 +165,8 @@ def place(
     upright = tokens.fit_side_by_side(extents, step)
     every = 1 if upright else tokens.thinning(step, LINE)
     names = LINE if upright else max(extents[named % every :: every]) + 4
+    if stage:
+        down = max(min((stage - STAGE_TITLES - names - EDGE) / len(rows), STRETCH * step, MAX_STAGE_CELL_PX) * len(rows), down)
     return Place(
         rows,
         columns,
