@@ -68,7 +68,8 @@ class Place:
             return bar | {"ticktext": [theme.minus(f"{tick:.2g}") for tick in ticks]}
         wide, ends = self.across >= LEGEND_ABOVE, (ticks[0], ticks[-1])
         texts = [theme.minus(f"{ends[0]:.2g}"), title if wide else "", theme.minus(f"{ends[1]:.2g}")]
-        bar |= {"x": self.share, "xanchor": "right", "xpad": 8, "y": self.above(STAGE_TITLES - 1), "len": 130 if wide else 56, "thickness": 7}
+        place = {"x": self.share, "xanchor": "right", "xpad": 8, "y": self.above(STAGE_TITLES - 1)}
+        bar |= place | {"len": 130 if wide else 56, "thickness": 7}
         return bar | {"title": {"text": ""}, "tickvals": [ends[0], sum(ends) / 2, ends[1]], "ticktext": texts}
 
     def layout(
