@@ -243,17 +243,6 @@ def swatch(name: str, color: str, symbol: str = "square", opacity: float = 1, vi
     }  # fmt: skip
 
 
-def as_mask(mask: object, rows: int, columns: int) -> np.ndarray:
-    """Converts a mask (True: can attend) to a boolean (rows, columns) array; one row holds for every row. Raises ValueError otherwise."""
-    if mask is None:
-        return np.ones((rows, columns), dtype=bool)
-    array = np.asarray(mask, dtype=bool)
-    array = array.reshape(array.shape[-2:]) if array.ndim > 2 and array.size == np.prod(array.shape[-2:]) else array
-    if array.shape not in ((rows, columns), (1, columns), (columns,)):
-        raise ValueError(f"a mask of shape {array.shape} does not fit {rows} rows and {columns} columns")
-    return np.broadcast_to(array, (rows, columns))
-
-
 def fit_to_page(figure: dict, width: int, height: int) -> dict:
     """Fits a grid (made by `cells.layout`) to a page of `width` by `height` pixels. Its cells are square and its legend is at the right,
     under the caption, which has `meta["beside"]` pixels there; a grid much wider than high is as wide as the page, with its legend below.
