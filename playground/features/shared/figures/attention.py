@@ -36,7 +36,7 @@ def matrix(
     Raises ValueError if the shapes don't fit.
     """
     weights = theme.fit(weights, rows, columns)
-    hidden = ~cells.as_mask(mask, *weights.shape)
+    hidden = ~theme.as_mask(mask, *weights.shape)
     at = cells.place(rows, columns, style, tallest=style.tallest)
     right = [(q, k) for q, k in enumerate(alignment or ()) if k is not None and q < len(rows) and 0 <= k < len(columns)]
     meta, hover = {"kind": kind, "cells": True}, style.hover("hover_weight", **cells.PAIR, value="%{z:.3f}")
@@ -62,7 +62,7 @@ def step_bars(
     """Draws the weights (K,) of one query as bars over its keys, 0 to 1. Masked tokens have a hatched bar of full height and no number;
     `right` is the column of the task's alignment. Raises ValueError if the lengths don't fit."""
     weights = theme.fit(weights, columns)
-    hidden = ~cells.as_mask(mask, 1, len(columns))[0]
+    hidden = ~theme.as_mask(mask, 1, len(columns))[0]
     longest = tokens.longest(style.width)
     room = min((style.width - 60) / len(columns), 56)
     extents = [tokens.extent(token, longest) for token in columns]
@@ -124,8 +124,8 @@ def grid(
     legend  False where another figure on the page shows the same one; a saved file has one all the same
     Raises ValueError if the shapes don't fit or `mask` is not the combination of its causes.
     """
-    allowed = cells.as_mask(mask, len(rows), len(columns))
-    parts = {name: ~cells.as_mask(part, *allowed.shape) for name, part in (causes or {"masked": allowed}).items()}
+    allowed = theme.as_mask(mask, len(rows), len(columns))
+    parts = {name: ~theme.as_mask(part, *allowed.shape) for name, part in (causes or {"masked": allowed}).items()}
     if len(parts) > MAX_CAUSES or not np.array_equal(np.any(list(parts.values()), axis=0), ~allowed):
         raise ValueError("the mask must be the combination of its causes, at most three")
     at = cells.place(rows, columns, style, cell=34)

@@ -68,8 +68,9 @@ class Place:
             return bar | {"ticktext": [theme.minus(f"{tick:.2g}") for tick in ticks]}
         wide, ends = self.across >= LEGEND_ABOVE, (ticks[0], ticks[-1])
         texts = [theme.minus(f"{ends[0]:.2g}"), title if wide else "", theme.minus(f"{ends[1]:.2g}")]
-        bar |= {"x": self.share, "xanchor": "right", "xpad": 8, "y": self.above(STAGE_TITLES - 1), "len": 130 if wide else 56}
-        return bar | {"thickness": 7, "title": {"text": ""}, "tickvals": [ends[0], sum(ends) / 2, ends[1]], "ticktext": texts}
+        place = {"x": self.share, "xanchor": "right", "xpad": 8, "y": self.above(STAGE_TITLES - 1)}
+        bar |= place | {"len": 130 if wide else 56, "thickness": 7}
+        return bar | {"title": {"text": ""}, "tickvals": [ends[0], sum(ends) / 2, ends[1]], "ticktext": texts}
 
     def layout(
         self, kind: str, titles: tuple[str, str] | None = None, bar: float = BAR_LINES, entries: int | None = None, **more: object
@@ -240,17 +241,6 @@ def swatch(name: str, color: str, symbol: str = "square", opacity: float = 1, vi
         "showlegend": visible, "legendrank": 1,
         "marker": {"symbol": symbol, "size": 12, "color": color, "line": {"width": 2, "color": color}, "opacity": opacity},
     }  # fmt: skip
-
-
-def as_mask(mask: object, rows: int, columns: int) -> np.ndarray:
-    """Converts a mask (True: can attend) to a boolean (rows, columns) array; one row holds for every row. Raises ValueError otherwise."""
-    if mask is None:
-        return np.ones((rows, columns), dtype=bool)
-    array = np.asarray(mask, dtype=bool)
-    array = array.reshape(array.shape[-2:]) if array.ndim > 2 and array.size == np.prod(array.shape[-2:]) else array
-    if array.shape not in ((rows, columns), (1, columns), (columns,)):
-        raise ValueError(f"a mask of shape {array.shape} does not fit {rows} rows and {columns} columns")
-    return np.broadcast_to(array, (rows, columns))
 
 
 def fit_to_page(figure: dict, width: int, height: int) -> dict:

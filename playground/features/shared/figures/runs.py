@@ -85,7 +85,7 @@ def difference(
     Traces: 0 the differences, 1 hatching.
     """
     change = theme.fit(change, rows, columns)
-    hidden, at = ~cells.as_mask(mask, *change.shape), cells.place(rows, columns, style, tallest=style.tallest)
+    hidden, at = ~theme.as_mask(mask, *change.shape), cells.place(rows, columns, style, tallest=style.tallest)
     strongest = max(math.ceil(100 * np.abs(np.where(hidden, 0, change)).max()) / 100, 0.1)  # a floor keeps tiny differences pale
     numbers, hover = theme.rounded(np.where(hidden, np.nan, change)), style.hover("hover_difference", **cells.PAIR, value="%{z:+.3f}")
     ends, meta = (-strongest, strongest), {"kind": kind, "cells": True}

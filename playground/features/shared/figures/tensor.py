@@ -60,7 +60,7 @@ def heatmap(
     Raises ValueError if the shapes don't fit.
     """
     values = theme.fit(values, rows, columns)
-    hidden = ~cells.as_mask(mask, *values.shape)
+    hidden = ~theme.as_mask(mask, *values.shape)
     covered = np.zeros_like(hidden)
     if secret and chosen:
         covered[chosen] = True

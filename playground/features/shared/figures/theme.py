@@ -112,6 +112,17 @@ def fit(values: object, *names: Sequence) -> np.ndarray:
     return array
 
 
+def as_mask(mask: object, rows: int, columns: int) -> np.ndarray:
+    """Converts a mask (True: can attend) to a boolean (rows, columns) array; one row holds for every row. Raises ValueError otherwise."""
+    if mask is None:
+        return np.ones((rows, columns), dtype=bool)
+    array = np.asarray(mask, dtype=bool)
+    array = array.reshape(array.shape[-2:]) if array.ndim > 2 and array.size == np.prod(array.shape[-2:]) else array
+    if array.shape not in ((rows, columns), (1, columns), (columns,)):
+        raise ValueError(f"a mask of shape {array.shape} does not fit {rows} rows and {columns} columns")
+    return np.broadcast_to(array, (rows, columns))
+
+
 def minus(number: str) -> str:
     """Replaces the hyphens of a number by true minus signs, also in its exponent."""
     return number.replace("-", "−")
