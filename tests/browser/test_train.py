@@ -46,6 +46,7 @@ def test_first_look(visit: Callable[..., Page]):
     assert all(abs(sum(row) - 1) < 0.02 for row in cells)
     caption = page.locator("[data-block='figure learn-cross'] .pg-caption")
     expect(caption).to_contain_text("To output “finds”, this head attends most to “findet”")
+    page.locator("#pg-figure-loss").scroll_into_view_if_needed()
     eventually(page, lambda: number(page.locator("#pg-figure-loss"), "data-points"), lambda points: points > 40)
     has_status(page, "done")
     expect(page.locator("#pg-run-note")).to_contain_text(words("page.note_shipped"))

@@ -126,6 +126,8 @@ def _endpoints(people: People) -> list[Call]:
     values: dict[str, dict[str, Any]] = {
         "train": {"owner": "hostile", **TINY}, "lab": {"name": "softmax"}, "runs": {"owner": "hostile"}, "status": {"run": people.run},
         "translate": {"run": people.run, "text": "ab", "method": "beam", "beam": 3, "owner": "hostile"}, "curves": {"run": people.run},
+        "read_pairs": {"pairs": "a\tb\nc\td", "owner": "hostile"}, "stop": {"run": people.run, "owner": "hostile"},
+        "delete": {"run": people.run, "owner": "hostile"}, "labs": {},
         "attention": {"run": people.run, "text": "ab", "kind": "cross", "layer": 1, "head": 1, "owner": "hostile"},
     }  # fmt: skip
     named = [Call(f"endpoint {name}", "POST", f"{GRADIO}/call/v2/{name}", body=body) for name, body in values.items()]
