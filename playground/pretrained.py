@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from playground.config import EOS, KNOBS, MAX_POSITIONS, Experiment, ModelConfig, Refusal
+from playground.data.readable import WORD_START
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.decoding import best, greedy, sample, trace
 from playground.features.evaluation.query import measure, tokenization
@@ -28,7 +29,6 @@ from playground.runs.disk.replay_file import read_parameters
 from playground.variants import build
 
 KINDS = ("encoder", "decoder", "cross")
-BLANK = "▁"  # SentencePiece's mark for the beginning of a word
 
 
 @dataclass(frozen=True)
@@ -179,8 +179,8 @@ class Pretrained:
 
 
 def _number_words(tokens: Sequence[str]) -> list[int]:
-    """Numbers each token by its word, from 0, where BLANK marks the beginnings of words; else by itself."""
-    begins = [token.startswith(BLANK) for token in tokens]
+    """Numbers each token by its word, from 0, where WORD_START marks the beginnings of words; else by itself."""
+    begins = [token.startswith(WORD_START) for token in tokens]
     return [max(number - 1, 0) for number in accumulate(begins)] if any(begins) else list(range(len(tokens)))
 
 

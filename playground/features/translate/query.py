@@ -11,6 +11,7 @@ import numpy as np
 
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
 from playground.cursor import FIELDS
+from playground.data.readable import WORD_START
 from playground.data.tokenizers import Tokenizer
 from playground.decoding import (
     Hypothesis,
@@ -37,7 +38,6 @@ from playground.runs.run import Run
 METHODS = ("greedy", "beam", "sample")
 MAX_BEAM = FIELDS["beam"].high
 TRIES, ENOUGH_MS = 3, 300  # timings, of which the shortest counts; no more begin after ENOUGH_MS
-BLANK = "▁"  # SentencePiece's mark for the beginning of a word
 
 
 @dataclass(frozen=True)
@@ -229,4 +229,4 @@ def align_unknown(model: Transformer, source: Sequence[int], written: Sequence[i
 def copy_words(tokenizer: Tokenizer, text: str, places: Sequence[int | None]) -> tuple[str | None, ...]:
     """Returns the source tokenizer's words of the text at these places."""
     pieces = tokenizer.pieces(text)
-    return tuple(None if place is None else pieces[place][0].strip(BLANK) or None for place in places)
+    return tuple(None if place is None else pieces[place][0].strip(WORD_START) or None for place in places)
