@@ -44,7 +44,8 @@ def train(
     where there was one ("validation_loss", "token_accuracy", "exact_match"); when it returns False, training ends there. `progress` draws
     a bar where tqdm is installed. `out` keeps the whole run in a folder, with its replay.
 
-    Raises Refusal with one sentence: for unknown or invalid knobs, for sentences that can't be read, and when training diverges.
+    Raises Refusal with one sentence: for unknown or invalid knobs, for sentences that can't be read, and when training diverges;
+    before it begins, where `out` holds something else than a run.
     """
     own = read_own(pairs, files)
     chosen = {"task": "own" if own else task, **knobs}
@@ -53,6 +54,8 @@ def train(
     elif chosen["task"] in TASK_STEPS:
         chosen.setdefault("steps", TASK_STEPS[chosen["task"]])
     run, corpora = train_inline.new_run(preset("default").with_(**chosen), own), Corpora()
+    if out:
+        train_inline.check_free(Path(out))
     warm_up(run.device)
     with _threads_restored(), _bar(run.steps, progress) as advance:
         for step in train_inline.train(run, corpora, BUDGET_BYTES if out else 0):

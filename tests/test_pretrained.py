@@ -161,6 +161,10 @@ def test_training_in_a_line_is_the_training_of_the_command_line(tmp_path, capsys
     assert [row["step"] for row in rows] == list(range(1, len(model.run.rows) + 1))
     assert rows[-1]["exact_match"] == model.run.exact_match
     assert torch.get_num_threads() == threads
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(Refusal, check=lambda refusal: refusal.key == "runs.folder_taken"):
+        playground.train("copy", progress=False, out=tmp_path, **TINY)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
 def test_own_sentences_are_read_as_an_upload_is_and_a_step_can_end_the_training(tmp_path):

@@ -70,7 +70,7 @@ def train(options: argparse.Namespace) -> int:
         print("\n".join(report(pairs, ENGLISH)), *_report_splits(pairs), sep="\n", file=sys.stderr)
     run, corpora = train_inline.new_run(_experiment(options, pairs), pairs), Corpora()
     if options.out:
-        _check_free(options.out)
+        train_inline.check_free(options.out)
     warm_up(run.device)
     if pairs:
         print("\n".join(_report_outlook(run.experiment, pairs, corpora)), file=sys.stderr, flush=True)
@@ -155,19 +155,6 @@ def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
     print("{tokens_per_second:,} tokens a second on {device} with {threads} threads. {clock}.".format(**end))
     for sentence in filter(None, (end["message"], options.out and f"Kept in {options.out}.")):
         print(sentence)
-
-
-def _check_free(folder: Path) -> None:
-    """Raises Refusal unless the folder is empty or holds a run, of no later version of this program."""
-    from playground.runs.disk.folder import Folder
-
-    try:
-        Folder(folder)
-    except Refusal as refusal:
-        if refusal.key == "runs.newer_format":
-            raise
-    if folder.exists() and not (folder / "run.json").exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise Refusal("runs.folder_taken", folder=str(folder))
 
 
 def _report_splits(pairs: Any) -> list[str]:

@@ -17,7 +17,7 @@ from playground.config import Experiment, Refusal
 from playground.model.costs import admit
 from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora, sizes
-from playground.runs.disk.folder import pack_run
+from playground.runs.disk.folder import Folder, pack_run
 from playground.runs.disk.store import first_files, write_run
 from playground.runs.limits import Limits, machine_cores
 from playground.runs.machine_speed import execution_plan
@@ -66,6 +66,17 @@ def train(
 def contents(run: Run) -> dict[str, bytes]:
     """Returns an ended run's files."""
     return first_files(run) | pack_run(run, run.snapshot.parameters)
+
+
+def check_free(folder: Path) -> None:
+    """Raises Refusal unless the folder is empty or holds a run, of no later version of this program."""
+    try:
+        Folder(folder)
+    except Refusal as refusal:
+        if refusal.key == "runs.newer_format":
+            raise
+    if folder.exists() and not (folder / "run.json").exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Refusal("runs.folder_taken", folder=str(folder))
 
 
 MAX_TOTAL_BYTES = 18_000_000  # bytes of all checkpoints
