@@ -118,7 +118,7 @@ def test_train_and_watch_and_wind_back(visit):
 
 def test_all_heads_are_live_until_one_settles_and_stays(visit):
     """No head is the head until one follows a pattern: it is named, grows into the large picture and stays, also in the replay."""
-    page = visit(link())
+    page = visit(link(), reduced_motion="no-preference")
     learn, name = page.locator("#pg-panel-training"), re.compile("^Head [0-9] of layer [0-9] (begins|has learnt) to ")
     heads, large = learn.locator(".pg-heads"), learn.locator("#pg-figure-learn-cross")
     caption = learn.locator("[data-block='figure learn-cross'] .pg-caption")

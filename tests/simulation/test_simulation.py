@@ -1,11 +1,20 @@
 """Stories of a whole server, each from a seed: what is acknowledged is kept, a run is the run it would have been, all comes back."""
 
+import gc
+
 import pytest
 
 from tests.simulation.__main__ import RULES, tell
 
 GATE = (0, 1, *range(4, 11), 12, 14, 15, 76)  # 7, 9, 10: a flipped bit lost the run; 76: a pause on a full disk what was in no memory
 NIGHT = range(500)  # `python -m tests.simulation --minutes 120` tells others, see nightly.yml
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _only_its_own_garbage() -> None:
+    """Exempts what earlier tests left from the collection at the end of each story."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.mark.parametrize("seeds", [GATE[at::4] for at in range(4)], ids="part {}".format)

@@ -164,12 +164,12 @@ MOMENTS = {  # what happens once a file of the newest save is damaged: (whether 
 }
 
 
-@pytest.mark.parametrize("processes", [0, 1])
+@pytest.mark.parametrize("engines", [(0, 1, 0), pytest.param((1, 0, 1), marks=pytest.mark.night)], ids=str)  # processes, for each damage
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("name", ["state.safetensors", *(pytest.param(name, marks=pytest.mark.night) for name in sorted(OTHERS))])
-def test_whichever_file_is_damaged_at_whichever_moment_in_whichever_engine(tmp_path, name, moment, processes):
+def test_whichever_file_is_damaged_at_whichever_moment_in_whichever_engine(tmp_path, name, moment, engines):
     rests, read_again = MOMENTS[moment]
-    for how in ("truncated", "flipped", "deleted"):
+    for how, processes in zip(("truncated", "flipped", "deleted"), engines, strict=True):
         world = World(tmp_path / how, Disk(), processes, replace(simulation.LIMITS, save_seconds=1e9))
         run = world.runs.create(tiny(**KNOBS | {"steps": 12}), ME, pairs=PAIRS, sentences_shared=True)
         for step in (3, 6):
