@@ -54,17 +54,26 @@ OPTIMISERS = {
 
 @dataclass(frozen=True)
 class Alteration:
-    """The kind of change of a variant: a "bug" that is easy to write unnoticed, or an "alternative" to a part of the paper's model. With
-    `needs_whole_batch` it computes sums over the batch, which then can't be split. A `recurrent` one has no Transformer layers and no
-    attention weights."""
+    """The kind of change of a variant: a "bug" that is easy to write unnoticed, an "alternative" to a part of the paper's model, or another
+    "architecture". With `needs_whole_batch` it computes sums over the batch, which then can't be split. A `recurrent` one has no
+    Transformer layers and no attention weights. A `decoder_only` one has a single stack for source and target; where it is `causal`, each
+    token of the source sees earlier ones only."""
 
     kind: str
     needs_whole_batch: bool = False
     recurrent: bool = False
+    decoder_only: bool = False
+    causal: bool = False
 
 
+PAPER = Alteration("paper")
+ARCHITECTURES = {
+    "encoder_decoder": PAPER,
+    "prefix_decoder": Alteration("architecture", decoder_only=True),
+    "causal_decoder": Alteration("architecture", decoder_only=True, causal=True),
+}
 VARIANTS = {
-    "none": Alteration("paper"),
+    "none": PAPER,
     "no_causal_mask": Alteration("bug"),
     "no_source_mask": Alteration("bug"),
     "no_memory_mask": Alteration("bug"),
@@ -95,4 +104,5 @@ VARIANTS = {
     "gru": Alteration("alternative", recurrent=True),
     "gru_attention": Alteration("alternative", recurrent=True),
 }
+ALTERATIONS = VARIANTS | {name: architecture for name, architecture in ARCHITECTURES.items() if architecture is not PAPER}
 BUGS = tuple(name for name, alteration in VARIANTS.items() if alteration.kind == "bug")

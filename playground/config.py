@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
-from playground.choices import ENCODINGS, OPTIMISERS, VARIANTS, Alteration, Encoding, UpdateRule
+from playground.choices import ALTERATIONS, ARCHITECTURES, ENCODINGS, OPTIMISERS, VARIANTS, Alteration, Encoding, UpdateRule
 from playground.knobs import Knob, Refusal, as_text, declared, fit
 from playground.tasks.toy_tasks import TASKS
 
@@ -46,6 +46,7 @@ class ModelConfig:
     bias: bool = _knob(True, choices=(True, False))
     zero_init: bool = _knob(True, choices=(True, False))
     memory_mode: str = _knob("whole", choices=("whole", "mean", "cut"), live=True)
+    architecture: str = _knob("encoder_decoder", choices=tuple(ARCHITECTURES))
     variant: str = _knob("none", choices=tuple(VARIANTS))  # a deliberate change (see playground/variants)
 
     @property
@@ -54,9 +55,25 @@ class ModelConfig:
         return declared("positions", ENCODINGS, self.positions)
 
     @property
+    def altered_by(self) -> str:
+        """The name of what differs from the paper's model: the architecture, else the variant; "none". Raises Refusal for both at once."""
+        if self.architecture == "encoder_decoder":
+            return self.variant
+        if self.variant != "none":
+            raise Refusal("config.variant_of_architecture", variant=self.variant, architecture=self.architecture)
+        return self.architecture
+
+    @property
     def alteration(self) -> Alteration:
-        """The kind of change of `variant`. Raises Refusal for an unknown name."""
-        return declared("variant", VARIANTS, self.variant)
+        """The kind of change of `altered_by`. Raises Refusal as that, and for an unknown name."""
+        return declared("variant", ALTERATIONS, self.altered_by)
+
+    def attention_layers(self, part: str) -> int:
+        """Returns the number of layers with a part of attention: "encoder" (source to source), "decoder" (target to target) or "cross"
+        (target to source). The layers of a decoder-only model have all three."""
+        if self.alteration.decoder_only:
+            return self.encoder_layers + self.decoder_layers
+        return self.encoder_layers if part == "encoder" else self.decoder_layers
 
 
 @dataclass(frozen=True)

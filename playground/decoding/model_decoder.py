@@ -13,7 +13,6 @@ from playground.config import BOS, EOS, MAX_POSITIONS
 from playground.decoding.fast_decoder import FastDecoder, is_stock_model
 from playground.decoding.single_decoder import SingleDecoder, is_readable
 from playground.model.costs import Pass
-from playground.model.kv_cache import DecoderCache
 from playground.model.masks import padding_mask
 from playground.model.packing import padded
 from playground.model.transformer import Transformer
@@ -36,7 +35,7 @@ class ModelDecoder:
     """Decodes with the model's own code: sources (B, S), encoded once, and optionally a key-value cache."""
 
     def __init__(self, model: Transformer, src: Tensor, cache: bool) -> None:
-        self.model, self.cache = model, DecoderCache(len(model.decoder)) if cache else None
+        self.model, self.cache = model, model.new_cache() if cache else None
         self.memory, self.memory_mask = model.encode(src)[0], padding_mask(src)  # (B, S, D), (B, 1, 1, S)
 
     def logits(self, tgt_in: Tensor, last: int) -> tuple[Tensor, int]:

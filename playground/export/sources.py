@@ -70,7 +70,7 @@ def _variant(config: ModelConfig) -> list[Piece | Part]:
     change = variant_of(config).change
     if change is change_nothing:
         return [Part("Building it", (), BUILD)]
-    build = Part("", (("torch", ""),), BUILD_VARIANT.format(variant=config.variant, change=change.__name__))
+    build = Part("", (("torch", ""),), BUILD_VARIANT.format(variant=config.altered_by, change=change.__name__))
     helpers = tuple(name for name in ("attentions", "replace_function") if name in change.__code__.co_names)
     return [*([Piece("playground.variants.variant", helpers)] if helpers else []), Piece(change.__module__, (change.__name__,)), build]
 

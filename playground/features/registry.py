@@ -7,7 +7,7 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 from playground import features
-from playground.config import Refusal, default
+from playground.config import Refusal
 from playground.features.shared.naming import variant_name
 from playground.features.shared.panels import ATTENTION, FORMULA, PANELS as DECLARED, SECTIONS
 from playground.features.shared.view import View
@@ -31,7 +31,7 @@ def list_unavailable(run: Run) -> tuple[str, ...]:
     model = run.experiment.model
     if model.alteration.recurrent:
         return BY_FORMULA + BY_ATTENTION
-    return BY_FORMULA if model.variant != default("variant") else ()
+    return BY_FORMULA if model.altered_by != "none" else ()
 
 
 def check(name: str, view: View) -> None:

@@ -105,7 +105,7 @@ def choose_steps(run: Run) -> list[int]:
 def heads(run: Run, part: str) -> list[tuple[str, str, str]]:
     """Returns (part, layer, head) of every head."""
     model = run.experiment.model
-    layers = model.encoder_layers if part == "encoder" else model.decoder_layers
+    layers = model.attention_layers(part)
     return [(part, str(layer), str(head)) for layer in range(1, layers + 1) for head in range(1, model.n_heads + 1)]
 
 

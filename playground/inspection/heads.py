@@ -171,7 +171,7 @@ def read_weights(model: Transformer, pairs: Sequence[tuple[Sequence[int], Sequen
     """
     config, device = model.config, model.projection.weight.device
     longest = 1 + max(max(len(src), len(tgt)) for src, tgt in pairs)
-    batch_size = max(2, CELLS // (longest**2 * config.n_heads * max(config.encoder_layers, config.decoder_layers)))
+    batch_size = max(2, CELLS // (longest**2 * config.n_heads * max(map(config.attention_layers, ("encoder", "decoder")))))
     for start in range(0, len(pairs), batch_size):
         batch = pairs[start : start + batch_size]
         src = padded([[*ids, EOS] for ids, _ in batch]).to(device)

@@ -50,8 +50,9 @@ class HeadId(NamedTuple):
 
 def heads(config: ModelConfig) -> tuple[HeadId, ...]:
     """Lists every head of a model: encoder, decoder and cross-attention, each layer by layer."""
-    layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers, "cross": config.decoder_layers}
-    return tuple(HeadId(part, layer, head) for part in PARTS for layer in range(layers[part]) for head in range(config.n_heads))
+    return tuple(
+        HeadId(part, layer, head) for part in PARTS for layer in range(config.attention_layers(part)) for head in range(config.n_heads)
+    )
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from playground.model.positions import added_positions
 NORMS = {
     "encoder": {"norm_1": "self_attention", "norm_2": "feed_forward"},
     "decoder": {"norm_1": "self_attention", "norm_2": "cross_attention", "norm_3": "feed_forward"},
+    "layers": {"norm_1": "self_attention", "norm_2": "feed_forward"},  # of a decoder-only model
 }
 SUBLAYERS = {stack: tuple(norms.values()) for stack, norms in NORMS.items()}
 
@@ -24,11 +25,18 @@ SUBLAYERS = {stack: tuple(norms.values()) for stack, norms in NORMS.items()}
 def sublayers(config: ModelConfig) -> tuple[str, ...]:
     """Lists the routes in the order of computation: "src_embedding", "encoder.0.self_attention", …, "tgt_embedding", …, "projection"."""
     routes = []
-    for side, stack, layers in (("src", "encoder", config.encoder_layers), ("tgt", "decoder", config.decoder_layers)):
-        routes.append(f"{side}_embedding")
-        routes += [f"{stack}.{layer}.{name}" for layer in range(layers) for name in SUBLAYERS[stack]]
-        routes += [f"{stack}_norm"] if config.norm == "pre" else []
+    for side, stack in (("src", "encoder"), ("tgt", "decoder")):
+        routes += [f"{side}_embedding", *_list_sublayers(config, stack)]
+        routes += [f"{stack}_norm"] if config.norm == "pre" and (stack == "decoder" or not config.alteration.decoder_only) else []
     return (*routes, "projection")
+
+
+def _list_sublayers(config: ModelConfig, stack: str) -> list[str]:
+    """Lists the sublayers of a stack; those of a decoder-only model, which reads both sides, are with the decoder's."""
+    layers = config.attention_layers(stack)
+    if config.alteration.decoder_only:
+        stack, layers = "layers", layers * (stack == "decoder")
+    return [f"{stack}.{layer}.{name}" for layer in range(layers) for name in SUBLAYERS[stack]]
 
 
 @cache
@@ -70,8 +78,8 @@ def attention_parameters(config: ModelConfig) -> int:
 
 
 def attention_count(config: ModelConfig) -> int:
-    """Counts the attention sublayers of both stacks."""
-    return config.encoder_layers + 2 * config.decoder_layers
+    """Counts the attention sublayers of all layers."""
+    return config.encoder_layers + config.decoder_layers * (1 if config.alteration.decoder_only else 2)
 
 
 def query_width(config: ModelConfig) -> int:
@@ -109,7 +117,7 @@ def flops(config: ModelConfig, tgt_vocab: int, s: int, t: int) -> dict[str, int]
     """
 
     def multiplications(route: str) -> int:
-        length = s if route.startswith("encoder") else t
+        length = {"encoder": s, "layers": s + t}.get(route.partition(".")[0], t)
         kinds = {
             "self_attention": attention_multiplications(config, length, length, length),
             "cross_attention": attention_multiplications(config, t, s, s),
@@ -157,13 +165,13 @@ def positions(passes: Sequence[Pass]) -> int:
 def multiplications(config: ModelConfig, tgt_vocab: int, source: int, passes: Sequence[Pass]) -> int:
     """Counts the multiplications of encoding a source of `source` tokens, EOS included, and of these passes."""
     encoder = attention_multiplications(config, source, source, source) + feed_forward_multiplications(config, source)
-    total = config.encoder_layers * encoder
+    total, joint = config.attention_layers("encoder") * encoder, config.alteration.decoder_only
     for each in passes:
         n = each.computed
         memory = source if n == each.length else 0  # the source's keys and values, unless they were cached
-        layer = attention_multiplications(config, n, n, each.length) + attention_multiplications(config, n, memory, source)
-        layer += feed_forward_multiplications(config, n)
-        total += each.rows * (config.decoder_layers * layer + each.scored * config.d_model * tgt_vocab)
+        layer = attention_multiplications(config, n, n, each.length + source * joint) + feed_forward_multiplications(config, n)
+        layer += 0 if joint else attention_multiplications(config, n, memory, source)
+        total += each.rows * (config.attention_layers("decoder") * layer + each.scored * config.d_model * tgt_vocab)
     return total
 
 
@@ -234,6 +242,9 @@ def row_floats(config: ModelConfig, length: float) -> float:
     attention = length * (5 * config.d_model + 2 * query_width(config)) + (2 + dropped) * config.n_heads * length * length
     feed_forward = length * ((2 + dropped) * config.d_ff + (1 + dropped) * config.d_model)
     norm = length * 2 * config.d_model
+    if config.alteration.decoder_only:  # each layer reads both sides
+        weights = (2 + dropped) * config.n_heads * length * length  # of target to source
+        return config.attention_layers("decoder") * (2 * (attention + feed_forward + 2 * norm) + weights) + length * 6 * config.d_model
     encoder = config.encoder_layers * (attention + feed_forward + 2 * norm)
     decoder = config.decoder_layers * (2 * attention + feed_forward + 3 * norm)
     return encoder + decoder + length * 6 * config.d_model
@@ -241,7 +252,7 @@ def row_floats(config: ModelConfig, length: float) -> float:
 
 def takes_chunks(experiment: Experiment) -> bool:
     """Tests whether its steps may split their loss; a variant's loss may need all logits."""
-    return experiment.model.variant == "none"
+    return experiment.model.altered_by == "none"
 
 
 def is_chunked(rows: float, tgt_vocab: float) -> bool:

@@ -54,15 +54,16 @@ class EncoderLayer(nn.Module):
         self.residual = Residual(config, dropout)
         self.norm_1, self.norm_2 = (layer_norm(config) for _ in range(2))
 
-    def forward(self, x: Tensor, mask: Tensor, position_ids: Tensor) -> tuple[Tensor, Tensor]:
-        """x (B, S, D), mask (B, 1, 1, S), position_ids (1, S) -> x (B, S, D), weights (B, H, S, S)."""
+    def forward(self, x: Tensor, mask: Tensor, position_ids: Tensor, kv_cache: KVCache | None = None) -> tuple[Tensor, Tensor]:
+        """x (B, S, D), mask (B, 1, 1, S), position_ids (1, S) -> x (B, S, D), weights (B, H, S, S). Only the layers of a decoder-only model
+        have a `kv_cache`: of the tokens before those of x."""
         if self.norm == "post":
-            attended, weights = self.self_attention(x, x, x, mask, position_ids)
+            attended, weights = self.self_attention(x, x, x, mask, position_ids, kv_cache)
             x = self.norm_1(self.residual(x, attended))
             x = self.norm_2(self.residual(x, self.feed_forward(x)))
         else:
             y = self.norm_1(x)
-            attended, weights = self.self_attention(y, y, y, mask, position_ids)
+            attended, weights = self.self_attention(y, y, y, mask, position_ids, kv_cache)
             x = self.residual(x, attended)
             x = self.residual(x, self.feed_forward(self.norm_2(x)))
         return x, weights

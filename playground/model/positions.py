@@ -36,9 +36,9 @@ class SinusoidalPositions(nn.Module):
     def parameter_count(d_model: int) -> int:
         return 0
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self, d_model: int, length: int = MAX_POSITIONS) -> None:
         super().__init__()
-        self.register_buffer("table", sinusoids(MAX_POSITIONS, d_model), persistent=False)
+        self.register_buffer("table", sinusoids(length, d_model), persistent=False)
 
     def forward(self, x: Tensor, position_ids: Tensor) -> Tensor:
         """x (B, L, D), the positions of its tokens (B, L) or (1, L) -> (B, L, D)."""
@@ -52,9 +52,9 @@ class LearnedPositions(nn.Module):
     def parameter_count(d_model: int) -> int:
         return MAX_POSITIONS * d_model
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self, d_model: int, length: int = MAX_POSITIONS) -> None:
         super().__init__()
-        self.table = nn.Parameter(torch.empty(MAX_POSITIONS, d_model))
+        self.table = nn.Parameter(torch.empty(length, d_model))
 
     def forward(self, x: Tensor, position_ids: Tensor) -> Tensor:
         """x (B, L, D), the positions of its tokens (B, L) or (1, L) -> (B, L, D)."""
@@ -68,7 +68,7 @@ class NoPositions(nn.Module):
     def parameter_count(d_model: int) -> int:
         return 0
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self, d_model: int, length: int = MAX_POSITIONS) -> None:
         super().__init__()
 
     def forward(self, x: Tensor, position_ids: Tensor) -> Tensor:
@@ -94,9 +94,9 @@ class RotaryPositions(nn.Module):
     rotated query and a rotated key depends on their distance only. With an odd number of dimensions the last one is unchanged.
     """
 
-    def __init__(self, d_head: int) -> None:
+    def __init__(self, d_head: int, length: int = MAX_POSITIONS) -> None:
         super().__init__()
-        angles = _angles(MAX_POSITIONS, d_head)
+        angles = _angles(length, d_head)
         self.pairs = d_head // 2 * 2  # rotated dimensions
         self.register_buffer("cos", angles.cos(), persistent=False)
         self.register_buffer("sin", angles.sin(), persistent=False)

@@ -99,6 +99,10 @@ class Transformer(nn.Module):
             all_cross_weights.append(cross_weights)
         return self.decoder_norm(x), tuple(all_weights), tuple(all_cross_weights)
 
+    def new_cache(self) -> DecoderCache:
+        """Returns an empty key-value cache for `decode`."""
+        return DecoderCache(len(self.decoder))
+
     def project(self, states: Tensor) -> Tensor:
         """states (B, T, D) -> logits (B, T, V); their softmax is the distribution of the next token (section 3.4)."""
         return self.projection(states)
@@ -148,5 +152,6 @@ def initialise(model: Transformer) -> None:
         else:
             nn.init.xavier_uniform_(parameter, generator=model.generator)
             if name.endswith(SUBLAYER_OUTPUTS):
-                sublayers = 2 * model.config.encoder_layers if name.startswith("encoder.") else 3 * model.config.decoder_layers
+                stack = name.partition(".")[0]
+                sublayers = sum(other.startswith(stack) and other.endswith(SUBLAYER_OUTPUTS) for other, _ in model.named_parameters())
                 parameter.mul_(0.0 if model.config.zero_init else sublayers**-0.5)

@@ -101,7 +101,9 @@ def product_speedup(experiment: Experiment, device: str = "cpu") -> float:
 
 def count_layers(experiment: Experiment) -> int:
     """Returns the number of layers in units of call overhead: a decoder layer makes half as many calls again as an encoder layer."""
-    return 2 * experiment.model.encoder_layers + 3 * experiment.model.decoder_layers
+    model = experiment.model
+    encoder, decoder = (4, 4) if model.alteration.decoder_only else (2, 3)  # one that reads both sides is called for each
+    return encoder * model.encoder_layers + decoder * model.decoder_layers
 
 
 def _time_steps(trainings: list[Training], clock: Callable[[], float] = time.thread_time) -> list[float]:

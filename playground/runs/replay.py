@@ -52,8 +52,8 @@ def include_step(steps: tuple[int, ...], step: int) -> tuple[int, ...]:
 
 def attention_bytes(config: ModelConfig, source: int, target: int) -> int:
     """Returns the size of one completion's attention in float16: encoder, decoder and cross-attention of all layers and heads."""
-    decoder = config.decoder_layers * (target * target + target * source)
-    return 2 * config.n_heads * (config.encoder_layers * source * source + decoder)
+    decoder = config.attention_layers("decoder") * (target * target + target * source)
+    return 2 * config.n_heads * (config.attention_layers("encoder") * source * source + decoder)
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ class Optimiser:
         learnt = [p for p in self.names if not any(p is other for other in statistics)]
         takes = [(own, learnt, statistics, 1.0)]
         if rest:
-            hidden = [p for p in learnt if p.ndim == 2 and self.names[p].startswith(("encoder.", "decoder."))]
+            hidden = [p for p in learnt if p.ndim == 2 and self.names[p].startswith(("encoder.", "decoder.", "layers."))]
             remaining = [p for p in learnt if not any(p is other for other in hidden)]
             takes = [(own, hidden, [], 1.0), (rest[0][0], remaining, statistics, rule.rest_rate)]
         device = model.generator.device

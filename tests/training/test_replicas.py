@@ -28,7 +28,7 @@ from tests.variants.varied import draw
 VARIATIONS = [
     *({"positions": positions, "norm": norm} for positions, norm in product(limits("positions").choices, limits("norm").choices)),
     {"bias": False, "zero_init": True}, {"attention_scale": 0.0, "d_k": 2}, {"share_embeddings": "all"}, {"memory_mode": "mean"},
-    {"memory_mode": "cut"},
+    {"memory_mode": "cut"}, {"architecture": "prefix_decoder"}, {"architecture": "causal_decoder", "positions": "rotary"},
     {"encoder_layers": 2, "decoder_layers": 2, "n_heads": 4, "activation": "gelu"},
 ]  # fmt: skip
 MIXING = (  # variants in which it matters what shares a row, or how long it is

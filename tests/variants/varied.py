@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from playground.choices import ARCHITECTURES
 from playground.config import BOS, EOS, PAD, ModelConfig
 from playground.model.attention import MultiHeadAttention
 from playground.model.parts import Dropout
@@ -30,9 +31,14 @@ def draw(*shape: int, seed: int = 0) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
+def altered(name: str) -> dict[str, str]:
+    """The knob of an alteration."""
+    return {"architecture" if name in ARCHITECTURES else "variant": name}
+
+
 def built(variant: str, seed: int = 1, **knobs) -> Transformer:
     """As it is made, in eval mode."""
-    config = ModelConfig(**{**SMALL, "variant": variant, **knobs})
+    config = ModelConfig(**{**SMALL, **altered(variant), **knobs})
     return build(config, VOCABULARY, VOCABULARY, torch.Generator().manual_seed(seed)).eval()
 
 

@@ -13,6 +13,7 @@ from playground.features.shared import blocks
 from playground.features.shared.figures import theme
 from playground.features.shared.figures.plain import make_miniature
 from playground.features.shared.heads import format_number, name_head
+from playground.features.shared.naming import part_key
 from playground.features.shared.view import View, steps, texts
 from playground.inspection import attention as facts
 from playground.inspection.attention import HALF
@@ -130,7 +131,7 @@ def _build_grid(view: View, kind: str, stack: np.ndarray, mask: np.ndarray, chos
         ]
         for layer, row in enumerate(stack)
     ]
-    return {"part": kind, "label": view.say(f"page.part_{kind}"), "chosen": list(chosen) if chosen else None, "heads": rows}
+    return {"part": kind, "label": view.say(part_key(view.run, kind)), "chosen": list(chosen) if chosen else None, "heads": rows}
 
 
 def _label(view: View, at: HeadAt, scored: object) -> str:
@@ -139,7 +140,7 @@ def _label(view: View, at: HeadAt, scored: object) -> str:
 
 
 def _title(view: View, at: HeadAt) -> str:
-    return view.say("heads.model_head", part=view.say(f"page.part_{at.kind}"), layer=at.layer + 1, head=at.head + 1)
+    return view.say("heads.model_head", part=view.say(part_key(view.run, at.kind)), layer=at.layer + 1, head=at.head + 1)
 
 
 def _describe(view: View, at: HeadAt, weights: np.ndarray, mask: np.ndarray) -> str:

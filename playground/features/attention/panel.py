@@ -18,6 +18,7 @@ from playground.features.shared.heads import (
     name_axes,
     write_title,
 )
+from playground.features.shared.naming import part_key
 from playground.features.shared.view import View, tokens
 from playground.inspection.heads import HeadScores
 from playground.words import paragraph
@@ -32,6 +33,7 @@ def panel(view: View) -> dict:
         return {"step": look.step, "held": heads.format_head(part, layer, head), "blocks": [build_controls(view, part, mode), *grid]}
     mask, scored = compute_mask(view, part), all_heads.score_heads(view)
     large_blocks, side_blocks = build_picture(view, mode, layer, head, mask)
+    about = paragraph([view.say(f"{part_key(view.run, part)}_about"), view.rounding_note(look.step)])
     return {
         "step": look.step,
         "held": heads.format_head(part, layer, head),
@@ -45,7 +47,7 @@ def panel(view: View) -> dict:
             *side_blocks,
             *views.build_explanation(view, layer, head, *name_axes(view, part), mask),
             blocks.chips("tokens", *list_token_lines(view, part)),
-            blocks.text("what", paragraph([view.say(f"page.part_{part}_about"), view.rounding_note(look.step)]), css="pg-caption"),
+            blocks.text("what", about, css="pg-caption"),
             blocks.row(
                 "all-heads",
                 blocks.column("names", *all_heads.build_table(view, scored)),
@@ -59,7 +61,7 @@ def panel(view: View) -> dict:
 def build_controls(view: View, part: str, mode: str) -> dict:
     """Builds the choices: mode; kind of attention where one is shown; decoder input, which doesn't affect the encoder."""
     modes = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in choices("view")]
-    parts = [{"value": name, "label": view.say(f"page.part_{name}"), "hue": name} for name in KINDS]
+    parts = [{"value": name, "label": view.say(part_key(view.run, name)), "hue": name} for name in KINDS]
     feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
     single = mode != "all"
     return blocks.row(

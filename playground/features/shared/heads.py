@@ -8,12 +8,14 @@ from playground.features.shared import blocks
 from playground.features.shared.blocks.general import Saved
 from playground.features.shared.figures import attention as pictures, theme
 from playground.features.shared.figures.tokens import longest, shortened
+from playground.features.shared.naming import part_key
 from playground.features.shared.queries.reader import REFERENCE
 from playground.features.shared.queries.results import SentenceTrace
 from playground.features.shared.view import LARGE, View, steps, texts
 from playground.inspection import attention as facts, masks
 from playground.inspection.fact import short
 from playground.inspection.heads import HeadScores, NamedHead
+from playground.model.masks import causal_mask
 from playground.words import known, paragraph
 
 MAX_THUMBNAIL_CELLS = 400_000
@@ -24,7 +26,7 @@ def choose_head(view: View, part: str) -> tuple[int, int]:
     """Returns (layer, head) of the cursor, counted from 0; else the head the page already shows, so that neither a step nor a sentence
     changes it; else the best head by the run's newest parameters. With "follow" on, the best head of each step."""
     model = view.run.experiment.model
-    layers, heads = model.encoder_layers if part == "encoder" else model.decoder_layers, model.n_heads
+    layers, heads = model.attention_layers(part), model.n_heads
     if view.choice("follow") == "on":
         return find_best_head(view.look, part)
     head = view.head(layers, heads) or view.shown_head(part, layers, heads)
@@ -97,7 +99,7 @@ def pick_colours(view: View) -> dict:
 
 
 def write_title(view: View, part: str, layer: int, head: int) -> str:
-    return view.say("page.head_title", part=view.say(f"page.part_{part}"), layer=layer + 1, head=head + 1)
+    return view.say("page.head_title", part=view.say(part_key(view.run, part)), layer=layer + 1, head=head + 1)
 
 
 def name_axes(view: View, part: str) -> tuple[list[str], list[str]]:
@@ -112,7 +114,10 @@ def compute_mask(view: View, part: str) -> np.ndarray:
     source, fed = [piece.id for piece in view.look.source], [piece.id for piece in view.look.fed]
     batch_masks = masks.batch([source], [fed])
     mask = {"encoder": batch_masks["padding"], "decoder": batch_masks["target"], "cross": batch_masks["memory"]}[part][0]
-    if view.run.experiment.model.alteration.kind == "bug":
+    alteration = view.run.experiment.model.alteration
+    if part == "encoder" and alteration.causal:
+        mask = mask & causal_mask(len(source))[0, 0].numpy()
+    if alteration.kind == "bug":
         mask = np.ones_like(mask)
     return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
 

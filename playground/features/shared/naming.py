@@ -51,11 +51,18 @@ def disclosed(run: Run) -> Experiment:
 
 
 def variant_name(run: Run, chosen: str) -> str:
-    """Names the deliberate change in a run's model; "" for the paper's."""
-    variant = run.experiment.model.variant
-    if variant == default("variant"):
+    """Names the deliberate change in a run's model, or its other architecture; "" for the paper's model."""
+    model = run.experiment.model
+    if model.altered_by == "none":
         return ""
-    return "?" if run.secret else shown_value("variant", variant, chosen)
+    knob = "architecture" if model.alteration.decoder_only else "variant"
+    return "?" if run.secret else shown_value(knob, model.altered_by, chosen)
+
+
+def part_key(run: Run, part: str) -> str:
+    """Returns the key of the name of a part of attention: "encoder", "decoder" or "cross", of a decoder-only model a block of one matrix;
+    with "_about" after it, of what its rows and columns are."""
+    return f"page.part_{part}_joint" if run.experiment.model.alteration.decoder_only else f"page.part_{part}"
 
 
 def describe_difference(experiment: Experiment, other: Experiment, chosen: str) -> str:

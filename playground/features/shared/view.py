@@ -247,7 +247,7 @@ def unreadable_fields(reader: Reader, run: Run, place: Mapping[str, str]) -> lis
     if text and not reader.can_read(run, text):
         lost.append("text")
     part = FIELDS["part"].read(place.get("part", ""), choices("part"))
-    layers = model.encoder_layers if part == "encoder" else model.decoder_layers
+    layers = model.attention_layers(part)
     layer, head = (FIELDS[name].read(place.get(name, "")) for name in ("layer", "head"))
     return [*lost, "layer", "head"] if (layer or 0) > layers or (head or 0) > model.n_heads else lost
 

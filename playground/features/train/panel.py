@@ -99,7 +99,7 @@ def build_ways_on(view: View, before: Run | None) -> dict:
             buttons.append(blocks.button("take", "take", view.say("page.take_home")))
         if knob := _suggest_knob(view):
             buttons.append(blocks.button("change", "knob", view.say("outcome.change", knob=label(knob, view.language)), knob=knob))
-    if view.run.experiment.model.variant == "none":
+    if view.run.experiment.model.altered_by == "none":
         buttons.append(blocks.button("slow", "move", view.say("step.see"), to={"tab": "step"}))
     return blocks.row("ways", *buttons, css="ways")
 

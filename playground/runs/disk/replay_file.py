@@ -94,7 +94,7 @@ def _whole(value: Any, most: int = 2**31) -> int:
 
 def _shapes(model: ModelConfig, s: int, t: int) -> tuple[Shape, Shape, Shape]:
     """Returns the shapes of one completion's three attention stacks."""
-    encoder, decoder, h = model.encoder_layers, model.decoder_layers, model.n_heads
+    encoder, decoder, h = model.attention_layers("encoder"), model.attention_layers("decoder"), model.n_heads
     return (encoder, h, s, s), (decoder, h, t, t), (decoder, h, t, s)
 
 
