@@ -82,7 +82,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "view": _one_of("matrix", "lines", "product", "rollout", "all"),
     "measure": _one_of("aligned", "entropy"),
     "masks": _written(_several(r"\d{1,3}", ","), "0,2", reset_by=("run",)),  # the examples of the batch
-    "mask": _one_of("memory", "padding", "causal", "target", "packed", default="causal"),  # the last: only with packing
+    "mask": _one_of("memory", "padding", "causal", "target", "packed", "prefix", "gpt", default="causal"),
     "pos": _one_of("heatmap", "waves", "similarity", "shift", "learned"),
     "shift": _whole(0, 32, 3),
     "split": _one_of("heldout", "train", "test", "harder", "file"),

@@ -31,7 +31,7 @@ reading: chardet datasets defusedxml openpyxl polib pyarrow | words config
 data: numpy sentencepiece torch | words tasks config model reading
 variants: torch | choices knobs config model data
 decoding: numpy torch | config model
-inspection: numpy torch | config model
+inspection: numpy torch | config model variants
 training: torch | choices knobs config model data variants decoding
 runs: numpy pandas safetensors torch | words config logs model reading data variants training
 ray: ray | words logs runs
@@ -44,7 +44,7 @@ hub: huggingface_hub torch | config model data variants runs export
 loading: huggingface_hub | config runs export
 pretrained: numpy pandas torch | config loading model reading data variants decoding runs queries
 scripting: torch tqdm | config reading data runs export pretrained
-features: numpy | words figures knobs config cursor reading model data decoding inspection training runs rooms queries lessons
+features: numpy | words figures knobs config cursor reading model data variants decoding inspection training runs rooms queries lessons
 ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart segno spaces starlette torch | words figures knobs config \
 logs cursor reading training runs rooms queries lessons export features
 readme: | words config lessons

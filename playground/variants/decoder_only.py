@@ -26,6 +26,16 @@ from playground.model.transformer import Transformer, initialise
 from playground.variants.variant import Variant
 
 
+def join_masks(src: Tensor, tgt_in: Tensor, is_causal: bool) -> Tensor:
+    """Joins the blocks to the mask of the whole sequence: src (B, S), tgt_in (B, T) -> (B, 1, S + T, S + T). `encode` applies its first S
+    rows, `decode` the others."""
+    (s, t), source, target = (src.shape[1], tgt_in.shape[1]), padding_mask(src), target_mask(tgt_in)
+    rows_of_source = source & causal_mask(s, src.device) if is_causal else source.expand(-1, -1, s, -1)
+    hidden = torch.zeros_like(target[:, :, :1]).expand(-1, -1, s, -1)
+    of_source = torch.cat((rows_of_source, hidden), dim=-1)
+    return torch.cat((of_source, torch.cat((source.expand(-1, -1, t, -1), target), dim=-1)), dim=-2)
+
+
 class PrefixCache:
     """The keys and values of the source, (B, H, S, K) and (B, H, S, U), before those of the target, which `own` holds if it is cached."""
 
@@ -45,7 +55,7 @@ class DecoderOnly(Transformer):
     the source.
     """
 
-    causal = False  # whether the source's tokens are hidden from earlier ones
+    causal = False  # whether a token of the source attends to itself and earlier ones only
 
     def encode(self, src: Tensor, layout: Layout | None = None) -> tuple[Tensor, tuple[Tensor, ...]]:
         """src (B, S) -> memory (B, S, N (H K + D)), and of each layer the weights of source to source (B, H, S, S)."""

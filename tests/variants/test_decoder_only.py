@@ -11,6 +11,7 @@ from playground.lessons.labs.nn_transformer.conversion import layer_pairs
 from playground.model.costs import update_counts
 from playground.model.masks import causal_mask, padding_mask
 from playground.variants import build
+from playground.variants.decoder_only import join_masks
 from tests.model.shared_copies import disturb
 from tests.training.corpora import training_of
 from tests.variants.varied import SRC, TGT, VOCABULARY, altered, built, talkative
@@ -67,6 +68,7 @@ def test_a_row_sums_to_one_over_both_blocks_and_masked_cells_are_exactly_0(name,
     model = disturb(built(name, **knobs))
     output, s = model(SRC, TGT), SRC.shape[1]
     allowed = joined_mask(SRC, TGT, ARCHITECTURES[name].causal)[:, None]
+    assert torch.equal(join_masks(SRC, TGT, ARCHITECTURES[name].causal), allowed)
     assert len(output.encoder) == len(output.decoder) == len(output.cross) == knobs["encoder_layers"] + model.config.decoder_layers
     for source, target, across in zip(output.encoder, output.decoder, output.cross, strict=True):
         rows = torch.cat((across, target), dim=-1).sum(dim=-1)

@@ -6,14 +6,15 @@ from typing import TypedDict
 
 from playground.config import ModelConfig
 from playground.features.shared.naming import disclosed, shown_value, variant_name
-from playground.features.shared.panels import FORMULA, PANELS
+from playground.features.shared.panels import FORMULA, PANELS, PLACES
+from playground.model.costs import SUBLAYERS
 from playground.runs.run import Run
 from playground.words import say
 
 # The paper's values of the knobs that change the figure or its computation.
 PAPER = {
     "positions": "sinusoidal", "norm": "post", "residual": True, "activation": "relu", "share_embeddings": "all", "embedding_scale": True,
-    "d_k": 0, "attention_scale": 0.5, "memory_mode": "whole", "variant": "none",
+    "d_k": 0, "attention_scale": 0.5, "memory_mode": "whole", "architecture": "encoder_decoder", "variant": "none",
 }  # fmt: skip
 HUES = {"src": "encoder", "encoder": "encoder", "memory": "encoder", "cross_attention": "cross"}  # all others: decoder
 ATTENTIONS = {"encoder.self_attention": ("encoder", "padding"), "decoder.self_attention": ("decoder", "target"),
@@ -51,14 +52,14 @@ class Stack(TypedDict):
 
 
 class ModelFigure(TypedDict):
-    """`shared` is the knob of shared embeddings; `differences` names what differs from the paper; `open` is the folded figure's label,
-    `next` its output."""
+    """A decoder-only model has no memory, and its encoder only an input, which the decoder's stack reads. `shared` is the knob of shared
+    embeddings; `differences` names what differs from the paper; `open` is the folded figure's label, `next` its output."""
 
     label: str
     open: str
     next: str
     encoder: Stack
-    memory: Part
+    memory: Part | None
     decoder: Stack
     shared: str
     differences: str
@@ -74,16 +75,20 @@ class _Figure:
 
     def __init__(self, config: ModelConfig, language: str, changed: bool) -> None:
         self.config, self.language, self.changed, self.recurrent = config, language, changed, config.alteration.recurrent
+        self.joint = config.alteration.decoder_only
+        self.blocked = {FORMULA, *(() if self.joint else (PLACES,))} if changed else set()
 
     def draw(self) -> ModelFigure:
         linear = self.part(
             "logits", "linear", _map("logits"), {"tab": "embeddings", "what": "decoder"}, stages=["logits", "decoder.output"]
         )
+        of_encoder, of_decoder = SUBLAYERS["encoder"], SUBLAYERS["decoder"]
+        memory = self.part("memory", self.memory_kind(), _map("memory"), {"tab": "embeddings", "what": "memory"})
         return {
             **{name: self.say(name) for name in ("label", "open", "next")},
-            "encoder": self.stack("encoder", "src", self.config.encoder_layers, ("self_attention", "feed_forward")),
-            "memory": self.part("memory", self.memory_kind(), _map("memory"), {"tab": "embeddings", "what": "memory"}),
-            "decoder": self.stack("decoder", "tgt", self.config.decoder_layers, ("self_attention", "cross_attention", "feed_forward"))
+            "encoder": self.stack("encoder", "src", () if self.joint else of_encoder),
+            "memory": None if self.joint else memory,
+            "decoder": self.stack("decoder", "tgt", of_encoder if self.joint else of_decoder)
             | {"end": [*self.last_norm("decoder"), linear, self.part("probabilities", "softmax", _map("probabilities"))]},
             "shared": self.config.share_embeddings,
             "differences": self.differences(),
@@ -93,21 +98,21 @@ class _Figure:
         """Returns what the decoder reads of the source."""
         return "context" if self.config.variant == "gru" else "memory"
 
-    def stack(self, name: str, side: str, layers: int, sublayers: tuple[str, ...]) -> Stack:
-        encoding = "" if self.recurrent else self.config.encoding.added
+    def stack(self, name: str, side: str, sublayers: tuple[str, ...]) -> Stack:
+        encoding = self.config.encoding.added if sublayers and not self.recurrent else ""
         positions = [{"tab": "positions", "pos": "learned"}] if encoding == "learned" else []
         embedding = self.part(f"{side}.embedding", "embedding", {"tab": "embeddings", "what": side},
                               stages=[f"{side}.embedding", f"{side}.scaled"])  # fmt: skip
         all_sublayers = [self.sublayer(f"{name}.{sublayer}") for sublayer in sublayers]
         return {
-            "layers": 1 if self.recurrent else layers,
+            "layers": 1 if self.recurrent else self.config.attention_layers(name),
             "input": [
                 self.part(f"{side}.ids", f"tokens_{side}", _map(f"{side}.ids")),
                 embedding,
                 *([self.part(f"{side}.positions", f"positions_{encoding}", *positions, {"tab": "positions"})] if encoding else []),
             ],
             "sublayers": [sublayer for sublayer in all_sublayers if sublayer["parts"]],
-            "end": self.last_norm(name),
+            "end": self.last_norm(name) if sublayers else [],
         }
 
     def last_norm(self, stack: str) -> list[Part]:
@@ -150,6 +155,11 @@ class _Figure:
         if self.config.encoding.rotary and part != "cross":
             stages = [f"{name}.{side}_turned" for side in ("q", "k")]
             parts.append(self.part(f"{name}.rotary", "rotary", {"tab": "positions"}, stages=stages))
+        if self.joint:
+            kind, mask = ("mask_causal", "gpt") if self.config.alteration.causal else ("mask_prefix", "prefix")
+            own = self.part(f"{name}.mask", kind, {"tab": "masks", "mask": mask}, of=self.say(sublayer))
+            shows = ({"tab": "attention", "part": which} for which in ("cross", "decoder", "encoder"))
+            return [*parts, own, self.part(name, sublayer, *shows, heads=self.config.n_heads)]
         if UNMASKED.get(self.config.variant) != name:
             kind = "mask_causal" if part == "decoder" and self.config.variant != "no_causal_mask" else "mask_padding"
             masks = [mask, "causal", "packed"] if kind == "mask_causal" else [mask, "packed"]
@@ -165,7 +175,7 @@ class _Figure:
             "text": self.say(kind),
             "about": self.say("about", place=self.say(f"in_{hue}"), part=self.say(f"{kind}_about", **values)),
             "hue": hue,
-            "shows": [] if self.changed and PANELS[shows[0]["tab"]].needs == FORMULA else list(shows),
+            "shows": [] if PANELS[shows[0]["tab"]].needs in self.blocked else list(shows),
             "stages": [name] if stages is None else stages,
         }
 
@@ -177,7 +187,7 @@ class _Figure:
         return self.say("differences", list=self.say("and").join(sentences)) if sentences else self.say("as_the_paper")
 
     def difference(self, name: str, value: object) -> str:
-        if name in ("variant", "d_k"):
+        if name in ("architecture", "variant", "d_k"):
             return self.say(f"other.{name}", value=shown_value(name, value, self.language))
         return self.say(f"other.{name}.{'off' if value is False else value}")
 

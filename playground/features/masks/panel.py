@@ -21,24 +21,30 @@ from playground.model.packing import segment_mask
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
+from playground.variants.decoder_only import join_masks
 
-SOURCE = {"memory": padding_mask, "padding": padding_mask, "causal": causal_mask, "target": target_mask}
+JOINT = {"prefix": "prefix_decoder", "gpt": "causal_decoder"}  # the one mask of a decoder-only model -> its architecture
+SOURCE = {"memory": padding_mask, "padding": padding_mask, "causal": causal_mask, "target": target_mask} | dict.fromkeys(JOINT, join_masks)
 PARTS = ("decoder", "encoder", "cross")
 MAX_SENTENCES = 4  # sentences in the batch
 
 
-@panels.declare("masks", "inside", 3, panels.FORMULA)
+@panels.declare("masks", "inside", 3, panels.PLACES)
 def panel(view: View) -> dict:
-    is_packed = view.run.experiment.training.packing
+    is_packed, model = view.run.experiment.training.packing, view.run.experiment.model
     kinds = [name for name in choices("mask") if is_packed or name != "packed"]
+    if model.alteration.decoder_only:
+        kinds = [name for name, architecture in JOINT.items() if architecture == model.architecture]
     kind = view.choice("mask", kinds)
     chooser = view.offer("mask", "mask", "page.mask", kinds, kind)
     about = view.say(f"page.mask_{kind}_about")
-    if is_packed and kind != "packed":
+    if kind in JOINT and not model.alteration.decoder_only:
+        about = f"{about} {view.say('page.mask_joint_about')}"
+    elif is_packed and kind != "packed":
         about = f"{about} {view.say('page.mask_packs')}"
     large, choice, *below = _build_packed(view) if kind == "packed" else _build_padded(view, kind)
     side = blocks.column("side", chooser, blocks.text("about", about, css="pg-caption"), choice)
-    footnote = blocks.text("three", view.say("page.mask_three"), css="pg-about")
+    footnote = blocks.text("three", view.say("page.mask_one" if model.alteration.decoder_only else "page.mask_three"), css="pg-about")
     return {"step": None, "blocks": [blocks.row("main", blocks.column("large", large), side, css="stage"), *below, footnote]}
 
 
@@ -65,20 +71,31 @@ def _build_padded(view: View, kind: str) -> list[dict]:
     rows = source if kind == "padding" else decoder
     columns = source if kind in ("memory", "padding") else inputs
     lengths = [len(row) + 1 for row in (src if kind in ("memory", "padding") else tgt)]
+    if kind in JOINT:
+        rows, columns = ([own + other for own, other in zip(source, sides, strict=True)] for sides in (decoder, inputs))
+        lengths = [len(own) + len(other) + 2 for own, other in zip(src, tgt, strict=True)]
     figures = []
     for at, number in enumerate(["own", *picked]):
-        end = lengths[at] if kind == "causal" else None  # the causal mask is the same for every sentence and hides no padding
-        visible = np.broadcast_to(mask[at], (len(rows[at]), len(columns[at])))[:end, :end]
+        real = slice(lengths[at]) if kind == "causal" else slice(None)  # the same for every sentence, it hides no padding
+        if kind in JOINT:  # whose padding would part the source from the target
+            real = np.flatnonzero(batch["joint_padding"][at, 0])
+        whole = np.broadcast_to(mask[at], (len(rows[at]), len(columns[at])))
+        visible = whole[real][:, real]
+        queries, keys = ([names[place] for place in np.arange(len(names))[real]] for names in (rows[at], columns[at]))
         reasons = {"target": {"padding": batch["target_padding"], "future": batch["causal"]}, "causal": {"future": batch["causal"]}}
-        causes = {name: hidden[at][:end, :end] for name, hidden in reasons.get(kind, {"padding": mask}).items()}
+        reasons |= {name: {"future": batch[f"{name}_future"]} for name in JOINT}
+        causes = {
+            name: np.broadcast_to(hidden[at], whole.shape)[real][:, real] for name, hidden in reasons.get(kind, {"padding": mask}).items()
+        }
         picture = view.draw(
             pictures.grid,
             visible,
-            rows[at][:end],
-            columns[at][:end],
+            queries,
+            keys,
             kind={"memory": "cross", "padding": "encoder"}.get(kind, "decoder"),
             causes=causes,
             legend=at == 0,
+            source=len(src[at]) + 1 if kind in JOINT else 0,
             **(view.stage if not at and view.stage else {"width": max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300))}),
         )
         hidden, padding = int((~visible).sum()), visible.shape[-1] - lengths[at]

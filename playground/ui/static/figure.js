@@ -60,9 +60,11 @@ function box(part, { x, y, width, height }) {
     ...text.flatMap((line, at) => [" ", svg("text", { x: x + width / 2, y: first + at * LINE }, line)]));
 }
 
-/** A small mask: what lies ahead, or the last columns, is hidden. */
+const HIDDEN = { mask_causal: "M0 0H14V14z", mask_prefix: "M7 0H14V14L7 7z", mask_padding: "M9 0H14V14H9z" };
+
+/** A small mask: what lies ahead, that of the target, or the last columns, is hidden. */
 const picture = (part, x, y) => svg("g", { transform: `translate(${x} ${y})`, class: "grid" },
-  svg("rect", { width: 14, height: 14 }), svg("path", { d: part.kind === "mask_causal" ? "M0 0H14V14z" : "M9 0H14V14H9z" }));
+  svg("rect", { width: 14, height: 14 }), svg("path", { d: HIDDEN[part.kind] }));
 
 /** The stage that a stop of the tour has opened. */
 const stageOfStop = () => (cursor.stop ? blocksOf(page.panels.map ?? { blocks: [] }).find(({ kind }) => kind === "map")?.open ?? "" : "");

@@ -20,8 +20,9 @@ export function layOut(figure) {
   /** @type {{ boxes: Map<string, Box>, lines: Line[], frames: (Box & { hue: string, layers: number })[], next: { x: number, y: number } }} */
   const plan = { boxes: new Map(), lines: [], frames: [], next: { x: 0, y: 0 } };
   const encoder = column(plan, figure.encoder, "encoder"), decoder = column(plan, figure.decoder, "decoder");
-  const end = place(plan, figure.memory, encoder, "encoder", ARROW);
-  toCross(plan);
+  const end = figure.memory ? place(plan, figure.memory, encoder, "encoder", ARROW) : encoder;
+  if (figure.memory) toCross(plan);
+  else join(plan, encoder, figure.decoder);
   shared(plan, figure.shared);
   const top = decoder.y - ARROW - 4;
   arrow(plan, "decoder", [[decoder.x, decoder.y], [decoder.x, top]]);
@@ -36,6 +37,7 @@ const arrow = (plan, hue, points, kind = "flow") => void plan.lines.push({ kind,
 function column(plan, stack, name) {
   let at = { x: COLUMNS[name].x + BOX / 2, y: 0 };
   for (const [number, part] of stack.input.entries()) at = place(plan, part, at, name, number ? ARROW : 0);
+  if (!stack.sublayers.length) return at;
   const below = at;
   at = { ...at, y: at.y - ARROW + EDGE };
   for (const sublayer of stack.sublayers) at = drawSublayer(plan, sublayer, at, name);
@@ -80,6 +82,13 @@ function toCross(plan) {
   arrow(plan, "cross", points, "memory");
 }
 
+/** From the source's embedding into the one stack of a decoder-only model, where it reads the target as well. */
+function join(plan, from, { input, sublayers }) {
+  const first = input.find(({ kind }) => kind === "positions") ?? sublayers[0].parts.find(({ kind }) => kind.endsWith("attention"));
+  const to = plan.boxes.get(first.name), middle = to.y + to.height / 2;
+  arrow(plan, "encoder", [[from.x, from.y], [from.x, middle], [to.x, middle]]);
+}
+
 /** Matrices that are one: the embeddings of both sides, and that of the output. */
 function shared(plan, which) {
   const src = plan.boxes.get("src.embedding"), tgt = plan.boxes.get("tgt.embedding"), linear = plan.boxes.get("logits");
@@ -116,7 +125,7 @@ function fromTheTop(plan, top) {
 
 /** @type {(figure: import("./page").ModelFigure) => import("./page").Part[]} */
 export const partsOf = ({ encoder, memory, decoder }) => [encoder, decoder].flatMap((stack) =>
-  [...stack.input, ...stack.sublayers.flatMap(({ parts }) => parts), ...stack.end]).concat(memory);
+  [...stack.input, ...stack.sublayers.flatMap(({ parts }) => parts), ...stack.end]).concat(memory ?? []);
 
 /** The names of the parts that are on screen where the cursor is. On the map that is the one the open stage belongs to. */
 export function shownParts(figure, where) {

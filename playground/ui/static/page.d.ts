@@ -68,7 +68,7 @@ export interface ModelFigure {
   open: string;
   next: string;
   encoder: Stack;
-  memory: Part;
+  memory: Part | null;
   decoder: Stack;
   shared: string;
   differences: string;

@@ -113,10 +113,11 @@ def grid(
     kind: str = "encoder",
     causes: Mapping[str, np.ndarray] | None = None,
     legend: bool = True,
+    source: int = 0,
     style: Style = PLAIN,
 ) -> dict:
     """Draws one sentence's mask: True where a query (row) can attend to a key (column). Allowed cells have the hue of `kind`, masked ones
-    are hatched.
+    are hatched. Where the first `source` tokens of a joined sequence are the source's, each block has the hue of its kind of attention.
 
     mask    (R, C), or (1, C) when it is the same for every query, like a padding mask
     causes  up to three masks by the names of their labels, as {"padding": …, "future": …}, which combine to `mask`: each has hatching of
@@ -130,10 +131,13 @@ def grid(
         raise ValueError("the mask must be the combination of its causes, at most three")
     at = cells.place(rows, columns, style, cell=34)
     color = style.hue(kind)
+    hues = [style.hue(name) for name in ("encoder", "cross")] if source else [color, color]
+    blocks = np.ones(allowed.shape)
+    blocks[:source, :source], blocks[source:, :source] = 0, 0.5
     data = [
         {
-            "type": "heatmap", "z": np.where(allowed, 1, None).tolist(), "zmin": 0, "zmax": 1, "xgap": at.gap, "ygap": at.gap,
-            "showscale": False, "colorscale": [[0, color], [1, color]], "opacity": FILL, "hoverongaps": False,
+            "type": "heatmap", "z": np.where(allowed, blocks, None).tolist(), "zmin": 0, "zmax": 1, "xgap": at.gap, "ygap": at.gap,
+            "showscale": False, "colorscale": [[0, hues[0]], [0.5, hues[1]], [1, color]], "opacity": FILL, "hoverongaps": False,
             "meta": {"kind": kind, "cells": True}, "hovertemplate": style.hover("hover_allowed", **cells.PAIR),
         },
         *_hatch_causes(parts, style),
