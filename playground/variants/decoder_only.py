@@ -60,11 +60,11 @@ class DecoderOnly(Transformer):
     def encode(self, src: Tensor, layout: Layout | None = None) -> tuple[Tensor, tuple[Tensor, ...]]:
         """src (B, S) -> memory (B, S, N (H K + D)), and of each layer the weights of source to source (B, H, S, S)."""
         mask, positions = layout or (padding_mask(src), position_ids(src.shape[1], device=src.device))
-        seen = mask & causal_mask(src.shape[1], src.device) if self.causal else mask
+        allowed = mask & causal_mask(src.shape[1], src.device) if self.causal else mask
         x, memory, all_weights = self.embed(src, self.src_embedding, self.src_positions, positions), [], []
         for layer in self.layers:
             cache = KVCache(grows=True)
-            x, weights = layer(x, seen, positions, cache)
+            x, weights = layer(x, allowed, positions, cache)
             memory += [layer.self_attention.concat(cache.k), layer.self_attention.concat(cache.v)]
             all_weights.append(weights)
         return self.apply_memory_mode(torch.cat(memory, dim=-1), mask), tuple(all_weights)

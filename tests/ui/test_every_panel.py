@@ -7,15 +7,16 @@ import random
 import re
 from collections.abc import Iterator
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from playground.choices import VARIANTS
+from playground.choices import ARCHITECTURES, VARIANTS
 from playground.config import Refusal, default
 from playground.cursor import FIELDS, choices
 from playground.features.diagnostics.panel import QUANTITIES
-from playground.features.registry import BY_ATTENTION, BY_FORMULA, PANELS
+from playground.features.registry import BY_ATTENTION, BY_FORMULA, BY_PLACES, PANELS
 from playground.features.shared.blocks import KINDS
 from playground.features.shared.figures import theme
 from playground.features.shared.naming import shown_value
@@ -175,7 +176,7 @@ def test_a_table_of_positions_that_was_learnt_is_shown(site, trained):
 
 
 def refusal(variant: str, language: str, key: str) -> dict:
-    name = shown_value("variant", variant, language)
+    name = shown_value("architecture" if variant in ARCHITECTURES else "variant", variant, language)
     assert name != variant
     return {"error": say(language, key, variant=name), "key": key}
 
@@ -185,7 +186,7 @@ def test_of_a_changed_model_exactly_what_follows_the_formulas_steps_aside(site, 
     """And what a model with a bug sees is shown, not what it should see: of the future, without a causal mask."""
     run, language = trained(variant=variant), LANGUAGES[TWISTS.index(variant) % len(LANGUAGES)]
     for name in PANELS:
-        if name in BY_FORMULA:
+        if name in BY_FORMULA + BY_PLACES:
             assert site.get(f"panel/{name}", run=run.id, lang=language).json() == refusal(variant, language, "page.has_variant")
         else:
             conforming(site, name, run=run.id, lang=language, lesson="attention", method="beam")
@@ -200,13 +201,31 @@ def test_of_a_changed_model_exactly_what_follows_the_formulas_steps_aside(site, 
         assert any(future) == (variant in SEES_THE_FUTURE)
 
 
+@pytest.mark.parametrize("architecture", ["causal_decoder", pytest.param("prefix_decoder", **AT_NIGHT)])
+def test_a_decoder_only_model_is_shown_wherever_nothing_follows_the_two_stacks(site, trained, architecture, tmp_path):
+    run = trained(architecture=architecture, encoder_layers=2, decoder_layers=1)
+    for name in PANELS:
+        if name in BY_FORMULA:
+            assert site.get(f"panel/{name}", run=run.id).json() == refusal(architecture, "en", "page.is_decoder_only"), name
+        else:
+            conforming(site, name, run=run.id, lang="zh", method="beam", part="encoder", layer="3", pos="learned")
+    lines = block(site.panel("attention", run=run.id, part="encoder", view="lines"), "lines")
+    weights, mask = np.array(lines["weights"]), np.array(lines["mask"])
+    assert np.array_equal(weights == 0, mask == 0)
+    assert np.array_equal(mask == 1, np.tri(len(mask), dtype=bool) if architecture == "causal_decoder" else np.ones_like(mask, dtype=bool))
+    joined = block(site.panel("masks", run=run.id), "mask-own")["figure"]["data"][0]["z"]
+    assert {cell for row in joined for cell in row} == {0, 0.5, 1, None}
+    assert len(joined) == len(joined[0]) > len(mask)
+    assert next(freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))[:1] == (0,)
+
+
 @pytest.mark.night
 @pytest.mark.parametrize("variant", RECURRENT)
 def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, trained, variant, tmp_path):
     run = trained(variant=variant)
     for name in PANELS:
         asked = {"run": run.id, "lang": "zh", "method": "beam", "q": "1", "lesson": "attention", "predicted": "last"}
-        if name in BY_FORMULA + BY_ATTENTION:
+        if name in BY_FORMULA + BY_PLACES + BY_ATTENTION:
             assert site.get(f"panel/{name}", **asked).json() == refusal(variant, "zh", "page.is_recurrent"), name
         else:
             conforming(site, name, **asked)
