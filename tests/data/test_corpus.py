@@ -1,7 +1,5 @@
 """Sentences to learn from are kept apart from those that judge; and suggestions for own pairs follow from their properties."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A frozen page: what is asked beforehand, that packed answers are the same answers, and what a folder is not written over."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import itertools

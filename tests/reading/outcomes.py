@@ -1,7 +1,5 @@
 """The outcome of an upload as one line that can be compared: how it was read, row by row, or the refusal."""
 
-from __future__ import annotations
-
 import json
 import random
 import unicodedata

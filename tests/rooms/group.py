@@ -1,7 +1,5 @@
 """A room on a disk, its teacher and its members, and a clock that stands until it is set."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Where the server listens, at which address a class finds it, from where it is asked, and how it ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The tab of scores says what was measured, goes on as long as it is asked, and puts only runs of one task side by side."""
 
-from __future__ import annotations
-
 import pytest
 
 from playground.config import Refusal

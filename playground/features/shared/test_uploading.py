@@ -1,7 +1,5 @@
 """Own sentences on the page: what is read, kept and shown, which knobs may follow it, and what would spoil a training."""
 
-from __future__ import annotations
-
 import json
 import random
 
