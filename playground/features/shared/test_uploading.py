@@ -14,6 +14,7 @@ from playground.ui.assets import PREFIX
 from playground.ui.boot import read_link
 from playground.words import LANGUAGES, say
 from tests.data.test_corpus import sentences
+from tests.runs.by_hand import refused
 from tests.runs.tiny import done
 from tests.ui.looking import TINY
 
@@ -63,7 +64,7 @@ BAD_CHOICES = (
 def test_what_can_not_be_read_or_chosen_is_refused(tmp_path):
     file = tmp_path / "a.tsv"
     file.write_text(LINES)
-    refused = [
+    cases = [
         (([str(file)], LINES, "", ""), "page.two_inputs"),
         ((None, LINES, "somebody/something", ""), "page.two_inputs"),
         (([str(file)], "", "somebody/something", ""), "page.two_inputs"),
@@ -72,7 +73,7 @@ def test_what_can_not_be_read_or_chosen_is_refused(tmp_path):
         ((None, "a\tb\nc\td", "", '{"target": 9}'), "data.no_column"),
         *(((None, "a\tb\nc\td", "", chosen), "page.not_a_choice") for chosen in BAD_CHOICES),
     ]
-    for given, key in refused:
+    for given, key in cases:
         with refused(key):
             uploading.read_upload(*given, "en")
 
