@@ -18,6 +18,7 @@ from playground.cli import main
 from playground.config import Refusal
 from playground.pretrained import KINDS, _number_words
 from playground.runs.disk.store import SHIPPED
+from tests.runs.by_hand import refused
 from tests.runs.tiny import TINY
 
 ROOT = Path(__file__).parents[1]
@@ -110,13 +111,11 @@ def test_what_is_no_source_no_model_or_no_sentence_is_one_refusal(home, tmp_path
         )),
     ]  # fmt: skip
     for key, act in acts:
-        with pytest.raises(Refusal) as refusal:
+        with refused(key):
             act()
-        assert refusal.value.key == key
     monkeypatch.setattr(loading, "MAX_BYTES", 100_000)
-    with pytest.raises(Refusal) as refusal:
+    with refused("export.too_large"):
         loading.files_of_zip(changed("history.csv", bytes(1_000_000)).read_bytes(), ("history.csv",))
-    assert refusal.value.key == "export.too_large"
     monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path))
     assert main(["export", "no-such-run"]) == 2
     assert "no run “no-such-run”" in capsys.readouterr().err
@@ -162,7 +161,7 @@ def test_training_in_a_line_is_the_training_of_the_command_line(tmp_path, capsys
     assert rows[-1]["exact_match"] == model.run.exact_match
     assert torch.get_num_threads() == threads
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(Refusal, check=lambda refusal: refusal.key == "runs.folder_taken"):
+    with refused("runs.folder_taken"):
         playground.train("copy", progress=False, out=tmp_path, **TINY)
     assert (tmp_path / "notes.txt").read_text() == "mine"
 

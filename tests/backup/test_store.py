@@ -16,6 +16,7 @@ from playground.config import Refusal
 from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import ticket_of
 from playground.runs.disk import files
+from tests.runs.by_hand import refused
 from tests.runs.disk.test_saves import KNOBS, flipped, old_of, served, twin
 from tests.runs.tiny import ME, PAIRS, YOU, at_step, curve, done, same_parameters, tiny, wait
 
@@ -157,9 +158,8 @@ def test_the_commands_and_what_is_there_already_stays_as_it_is(data, moved, tmp_
     assert main(["store", "import", str(moved[1]), "--folder", str(folder)]) == 1
     assert "there already" in capsys.readouterr().err
     assert (path / "run.json").read_bytes() == before
-    with served(tmp_path / "new"), pytest.raises(Refusal) as refused:  # while a server has the folder
+    with served(tmp_path / "new"), refused("runs.folder_in_use"):  # while a server has the folder
         bring(moved[1], tmp_path / "new")
-    assert refused.value.key == "runs.folder_in_use"
 
 
 def contents(file):

@@ -1,7 +1,5 @@
 """Sentences to learn from are kept apart from those that judge; and suggestions for own pairs follow from their properties."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace
@@ -9,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from playground.config import UNK, DataConfig, Experiment, Refusal, default
+from playground.config import UNK, DataConfig, Experiment, default
 from playground.data.batches import collate
 from playground.data.corpus import Corpus, Item, build_corpus
 from playground.data.statistics import statistics
@@ -21,6 +19,7 @@ from playground.reading.uploads import read_files
 from playground.tasks.toy_tasks import TASKS, references, split_of
 from playground.words import LANGUAGES
 from tests.reading.outcomes import word
+from tests.runs.by_hand import refused
 
 SMALL = DataConfig(train_size=300, validation_size=40)
 OWN = DataConfig(task="own")
@@ -156,9 +155,8 @@ def test_what_cannot_be_learnt_is_refused():
         ({"max_tokens": 8}, own(("a " * 9, "b"), ("b", "c")), "data.too_long_to_learn"),
         ({"tokenizer": "bpe", "vocab_size": 16}, own(*[(c, c) for c in "abcdefghijklmnopqrst"]), "data.vocabulary_too_small"),
     ):  # fmt: skip
-        with pytest.raises(Refusal) as refused:
+        with refused(key):
             build_corpus(replace(OWN, **knobs), pairs)
-        assert refused.value.key == key
 
 
 def item(src: str, tgt: str, tokenizers) -> Item:

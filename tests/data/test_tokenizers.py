@@ -13,6 +13,7 @@ from playground.data import tokenizers
 from playground.data.readable import find_unknown, replace_word
 from playground.data.tokenizers import LARGEST, CharacterTokenizer, WordTokenizer, load_tokenizer, train_tokenizer
 from playground.reading.text import normalise
+from tests.runs.by_hand import refused
 
 KINDS = ("characters", "words", *(PIECES := ("bpe", "unigram")))
 SENTENCES = ["the cat sat on the mat", "a dog ran to the cat", "der Käse schmeckt", "über den Wolken", "猫 が 好き です", "x<y & <s>"] * 3
@@ -104,19 +105,17 @@ def test_small_and_odd_data_give_small_vocabularies_or_are_refused_and_the_train
         (["▁ ▁▁"], 64, "data.no_pieces", {}),
         (["".join(map(chr, range(0x4E00, 0x4E00 + LARGEST)))], LARGEST, "data.too_many_characters", {}),
     ):  # fmt: skip
-        with pytest.raises(Refusal) as refused:
+        with refused(key) as refusal:
             train_tokenizer(kind, sentences, vocabulary)
-        assert refused.value.key == key
-        assert values.items() <= refused.value.values.items()
+        assert values.items() <= refusal.value.values.items()
     assert capfd.readouterr() == ("", "")
 
 
 def test_bad_arguments_never_reach_the_trainer(monkeypatch):
     monkeypatch.setattr(sentencepiece.SentencePieceTrainer, "train", lambda **_: pytest.fail("the trainer saw it"))
     for vocabulary in (15, -1, LARGEST + 1, 2**63, True, 64.5, float("nan"), "64", None):
-        with pytest.raises(Refusal) as refused:
+        with refused("config.not_in_range"):
             train_tokenizer("bpe", SENTENCES, vocabulary)
-        assert refused.value.key == "config.not_in_range"
     for kind, sentences in (("characters", []), ("characters", ["", " \u200b"]), ("syllables", ["a"])):
         with pytest.raises(ValueError, match=r"at least one|'syllables'"):
             train_tokenizer(kind, sentences, 16)
@@ -139,9 +138,8 @@ def test_anything_else_is_refused(tmp_path):
     model = base64.b64encode((tmp_path / "m.model").read_bytes()).decode()
     other_special_tokens = json.dumps({"kind": "unigram", "model": model}).encode()
     for data in (*FOREIGN, other_special_tokens):
-        with pytest.raises(Refusal) as refused:
+        with refused("data.not_a_tokenizer"):
             load_tokenizer(data)
-        assert refused.value.key == "data.not_a_tokenizer", data[:60]
 
 
 @given(st.data())

@@ -1,7 +1,5 @@
 """A frozen page: what is asked beforehand, that packed answers are the same answers, and what a folder is not written over."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import itertools
@@ -11,7 +9,6 @@ from types import SimpleNamespace
 import orjson
 import pytest
 
-from playground.config import Refusal
 from playground.cursor import FIELDS
 from playground.features.registry import PANELS, TABS
 from playground.features.shared.queries.reader import Reader
@@ -22,6 +19,7 @@ from playground.freeze.plan import STEPS, Places, axis, choose_steps, heads, pla
 from playground.runs.registry import Runs
 from playground.ui.boot import list_runs
 from playground.words import LANGUAGES
+from tests.runs.by_hand import refused
 
 FIRST = Places("sentence 0", ("encoder.0.self_attention.weights", "memory"), queries=4, keys=4)
 COLOURS = [[at / 10, f"#{at:06x}"] for at in range(11)]
@@ -103,9 +101,8 @@ def test_every_packed_answer_comes_back_as_it_was_and_what_they_share_is_written
 def test_a_folder_with_something_else_in_it_is_left_alone_and_the_live_page_has_a_whole_address(site, run, tmp_path, live, key):
     (tmp_path / "thesis.txt").write_text("mine")
     folder = tmp_path if key == "page.not_empty" else tmp_path / "frozen"
-    with pytest.raises(Refusal) as refused:
+    with refused(key):
         next(freezing.freeze(site.runs, site.reader, run, 1, folder, live))
-    assert refused.value.key == key
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
 
 

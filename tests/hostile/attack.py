@@ -1,7 +1,5 @@
 """Sending calls, and judging the answers."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """A valid call of each kind: of each route, listener, endpoint and action, by the name that the table of rights has for it."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """Benches: arms that differ in one thing only, judged by what became of them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from itertools import product

@@ -1,7 +1,5 @@
 """The course: every step can be done, is seen by the page's own rules when all of it was done and not before, and has its words."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Every controlled experiment that is declared: its arms differ in one thing, its judge goes by it, and it has its words."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

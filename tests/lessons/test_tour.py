@@ -1,7 +1,5 @@
 """The numbers that the tour asks for are the model's: computed once more here, by hand from its parameters, for models of every kind."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,10 +1,11 @@
 """The outcome of an upload as one line that can be compared: how it was read, row by row, or the refusal."""
 
-from __future__ import annotations
-
 import json
 import random
 import unicodedata
+from collections.abc import Callable
+
+import pytest
 
 from playground.config import Refusal
 from playground.reading.column_mapping import Choices
@@ -78,6 +79,13 @@ def check_refusal(refusal: Refusal) -> None:
         sentence = refusal.say(language)
         assert sentence.strip()
         assert all(str(refusal.values[name]) in sentence for name in SAID if name in refusal.values)
+
+
+def refusal_of(act: Callable[..., object], *arguments: object) -> Refusal:
+    with pytest.raises(Refusal) as refused:
+        act(*arguments)
+    check_refusal(refused.value)
+    return refused.value
 
 
 def read_or_refused(files: list[tuple[str, bytes]], choices: Choices | None = None) -> Pairs | Refusal:

@@ -7,11 +7,10 @@ from itertools import product
 import pytest
 from hypothesis import given, strategies as st
 
-from playground.config import Refusal
 from playground.reading import encoding_guess
 from playground.reading.encodings import ENCODINGS, decode, find_encoding, is_damaged
 from playground.words import LANGUAGES, known
-from tests.reading.outcomes import check_refusal, outcome
+from tests.reading.outcomes import outcome, refusal_of
 
 # Sentences of textbooks: with "Hi." and "Good morning." in them, and short.
 SENTENCES = {
@@ -55,13 +54,6 @@ def lesson(language: str) -> str:
 
 def lines_of(data: bytes, encoding: str = "") -> list[str]:
     return decode("f", data, encoding).lines
-
-
-def refusal(data: bytes, encoding: str = "") -> Refusal:
-    with pytest.raises(Refusal) as refused:
-        decode("f", data, encoding)
-    check_refusal(refused.value)
-    return refused.value
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufeff"), max_size=60)
@@ -123,9 +115,7 @@ def test_names_of_encodings():
         assert lines_of("a\tb\nc\td\n".encode(tried[0]), name) == ["a\tb", "c\td"]
         assert find_encoding(name) == name
     for unknown in ("klingon", "", " ", "punycode", "unicode_escape", "rot13", "base64", "idna", "x" * 999, "a\0b", "../x"):
-        with pytest.raises(Refusal) as refused:
-            find_encoding(unknown)
-        assert refused.value.key == "data.unknown_encoding"
+        assert refusal_of(find_encoding, unknown).key == "data.unknown_encoding"
 
 
 def test_xml_becomes_utf8_and_a_po_file_names_its_encoding():
@@ -160,7 +150,7 @@ def test_a_broken_byte_costs_its_line_only_and_a_line_that_cannot_be_read_is_nam
         (b"one\ntwo\nthree\0four\0five\n", "", "binary", 3), (b"\0" * 999, "", "binary", 1),
         ("a\tb\n".encode("utf-16") + "c\0\n".encode("utf-16-le"), "", "binary", 2), (bytes(range(256)), "", "binary", 1),
     ):  # fmt: skip
-        refused = refusal(data, encoding)
+        refused = refusal_of(decode, "f", data, encoding)
         assert (refused.key, refused.values["line"]) == (f"data.{key}", line), data[:20]
 
 
@@ -171,4 +161,5 @@ def test_other_files_are_named_or_go_through_as_they_are_and_noise_is_no_text():
     ):  # fmt: skip
         assert outcome(data) == f"!packed what={kind}"
     assert [decode("f", data)[:2] for data in (b"PK\x03\x04...", b"PAR1...")] == [([], b"PK\x03\x04..."), ([], b"PAR1...")]
-    assert refusal(bytes(random.Random(0).choices([*range(1, 9), *range(14, 256)], k=4000))).key == "data.not_utf8"
+    noise = bytes(random.Random(0).choices([*range(1, 9), *range(14, 256)], k=4000))
+    assert refusal_of(decode, "f", noise, "").key == "data.not_utf8"

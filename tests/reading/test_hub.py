@@ -3,12 +3,9 @@
 import sys
 from types import SimpleNamespace
 
-import pytest
-
-from playground.config import Refusal
 from playground.reading import opening
 from playground.reading.opening import load_from_hub, read_stream
-from tests.reading.outcomes import check_refusal
+from tests.reading.outcomes import refusal_of
 
 RECORDS = [{"id": str(n), "translation": {"en": f"a {n}", "de": f"b {n}"}} for n in range(5)]
 
@@ -20,13 +17,6 @@ def library(monkeypatch, load) -> list:
     monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
     monkeypatch.setattr(opening, "_is_reachable", lambda: True)
     return calls
-
-
-def refusal(*arguments) -> Refusal:
-    with pytest.raises(Refusal) as refused:
-        load_from_hub(*arguments)
-    check_refusal(refused.value)
-    return refused.value
 
 
 def cells(table) -> list:
@@ -66,19 +56,19 @@ def test_only_the_first_rows_are_read():
 def test_what_is_no_name_and_a_library_or_a_network_that_is_missing(monkeypatch, tmp_path):
     calls = library(monkeypatch, lambda: iter(RECORDS))
     for dataset in ("", "squad", "../etc", "a/..", "a/b/c", "/etc/passwd", "a b/c", "http://x/y", "é/a", "a" * 200 + "/b"):
-        assert refusal(dataset).key == "data.hub_id", dataset
+        assert refusal_of(load_from_hub, dataset).key == "data.hub_id", dataset
     (tmp_path / "a" / "b").mkdir(parents=True)
     with monkeypatch.context() as patch:
         patch.chdir(tmp_path)
-        assert refusal("a/b").key == "data.hub_unknown"  # a folder here is no data set
+        assert refusal_of(load_from_hub, "a/b").key == "data.hub_unknown"  # a folder here is no data set
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "datasets", None)
-        assert refusal("a/b").key == "data.hub_missing"
+        assert refusal_of(load_from_hub, "a/b").key == "data.hub_missing"
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=lambda *a, **o: calls.append(a)))
     monkeypatch.setattr(opening, "getproxies", dict)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    assert refusal("a/b").key == "data.hub_away"
+    assert refusal_of(load_from_hub, "a/b").key == "data.hub_away"
     assert not calls
 
 
@@ -99,8 +89,8 @@ def test_an_error_of_the_library_becomes_a_refusal(monkeypatch):
     ):  # fmt: skip
         for failing in (lambda error=error: next(stream([], error)), lambda error=error: stream(RECORDS, error)):  # at once, or while read
             library(monkeypatch, failing)
-            refused = refusal("a/b", "c", "s")
+            refused = refusal_of(load_from_hub, "a/b", "c", "s")
             assert refused.key == key
             assert values.items() <= refused.values.items()
     library(monkeypatch, lambda: iter([]))
-    assert refusal("a/b").key == "data.hub_empty"
+    assert refusal_of(load_from_hub, "a/b").key == "data.hub_empty"

@@ -1,7 +1,5 @@
 """No pattern of reading/ takes longer than its text is long: each is attacked at every repetition in it."""
 
-from __future__ import annotations
-
 import ast
 import re
 import time

@@ -9,13 +9,12 @@ import polib
 import pytest
 from hypothesis import given, strategies as st
 
-from playground.config import Refusal
 from playground.reading import writing
 from playground.reading.filtering import ERRORS
 from playground.reading.formats.table import Row
 from playground.reading.uploads import read_files
 from playground.reading.writing import KINDS, unguard_rows, write
-from tests.reading.outcomes import check_refusal, clean, two
+from tests.reading.outcomes import clean, refusal_of, two
 
 CREDIT = "CC-BY 2.0 (France) Attribution: tatoeba.org"
 AWKWARD = [
@@ -73,10 +72,7 @@ def test_texts_by_hand_what_a_kind_can_not_hold_and_that_nothing_is_a_formula_fo
     for pairs, kind, key in (
         ([("a", "b"), ("c|||", "d")], "bars", "data.bars_inside"), ([("a", "b")] * 3, "xlsx", "data.too_many_for_sheet"),
     ):  # fmt: skip
-        with pytest.raises(Refusal) as refused:
-            write(pairs, kind)
-        assert refused.value.key == key
-        check_refusal(refused.value)
+        assert refusal_of(write, pairs, kind).key == key
     monkeypatch.undo()
     for kind, delimiter in (("csv", ","), ("tsv", "\t")):
         text = content(write(AWKWARD, kind, "=credit()")).decode("utf-8-sig")

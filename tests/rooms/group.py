@@ -1,19 +1,16 @@
 """A room on a disk, its teacher and its members, and a clock that stands until it is set."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from playground.config import Refusal
 from playground.rooms import activities
 from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import Member, Room, ticket_of
+from tests.runs.by_hand import refused as refused
 
 TEACHER, ANNA, BEN = "a" * 32, "b" * 32, "c" * 32
 
@@ -86,7 +83,3 @@ def at_once(acts: Iterable[Callable[[], object]]) -> list[str]:
 
     with ThreadPoolExecutor(len(acts)) as pool:
         return list(pool.map(outcome, acts))
-
-
-def refused(key: str) -> Any:
-    return pytest.raises(Refusal, check=lambda refusal: refusal.key == key)

@@ -1,7 +1,5 @@
 """Whatever a class does, in whichever order: members learn nothing of others, who leaves leaves nothing, a restart changes nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

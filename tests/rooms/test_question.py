@@ -1,7 +1,5 @@
 """What a class guesses, answers and trains: who may do what, who is dealt which arm, and what nobody is told."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Who may do what in a room, and what becomes of names, codes and dates; and how streams hear that there is news."""
 
-from __future__ import annotations
-
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial

@@ -1,7 +1,5 @@
 """What members of a room may begin and change, how many runs, and what counts; what there is to do now, and what a room fixes."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """A room outlives a restart and a crash, and nothing of it outlives its date."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

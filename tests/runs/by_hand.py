@@ -1,8 +1,5 @@
 """Runs of a server without threads (`world`), and how far a test has them come."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 
 from playground.config import Refusal
@@ -13,12 +10,9 @@ from tests.simulation.world import World
 LONG = 100_000  # steps of a run that is not to end
 
 
-@contextmanager
-def refused(key: str) -> Iterator[pytest.ExceptionInfo]:
+def refused(key: str) -> pytest.RaisesExc:
     """What happens in here is refused for this reason."""
-    with pytest.raises(Refusal) as refusal:
-        yield refusal
-    assert refusal.value.key == key
+    return pytest.raises(Refusal, check=lambda refusal: refusal.key == key)
 
 
 def begun(world: World, owner: str = ME, step: int = 3, order: str | None = None, **knobs) -> Run:

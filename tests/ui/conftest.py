@@ -1,7 +1,5 @@
 """One app in this process for all tests of the page's Python side, over an empty store and the shipped runs."""
 
-from __future__ import annotations
-
 import json
 import socket
 from contextlib import suppress

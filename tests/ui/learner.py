@@ -1,7 +1,5 @@
 """A learner who answers the questions of a lesson by what other panels show and by what the question says, and by nothing else."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

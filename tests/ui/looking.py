@@ -1,7 +1,5 @@
 """How the tests of panels look for a block, wait for the end of what comes in parts, and know what its kind declares."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """What a visitor does to runs: an owner's actions, what everybody may do, what other pages may not, and every value checked again."""
 
-from __future__ import annotations
-
 from math import inf, nan
 
 import pytest

@@ -1,7 +1,5 @@
 """The bodies of requests: every route has an end, whoever wrote it; and an address can't fill the memory or the disk."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import os

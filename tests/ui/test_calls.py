@@ -1,7 +1,5 @@
 """What is posted to Gradio's listeners: what is no call is one refusal of the caller's, and no value makes a listener fail."""
 
-from __future__ import annotations
-
 import json
 import logging
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page over the line: its first screen from the server, compressed files that browsers keep, and no more of Plotly than is drawn."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from html import unescape

@@ -1,7 +1,5 @@
 """What can be taken home: attention as a file for numpy, a run as a zip, and lines of code that run as they stand."""
 
-from __future__ import annotations
-
 import io
 import os
 import shutil

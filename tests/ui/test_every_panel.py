@@ -1,7 +1,5 @@
 """Every panel of every run, in every language and width and at every step, says something complete that can be drawn."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """What a class trains: the arms that are dealt to it, whose board says no names, and what a room fixes, at every door."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

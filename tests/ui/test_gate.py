@@ -1,7 +1,5 @@
 """What is closed, unknown or forbidden is answered alike, every mistake is one sentence, and each answer says what it may load."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The four places that touch what Gradio doesn't document, see playground/ui/GRADIO.md: red with the release that breaks one."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

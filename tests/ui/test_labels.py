@@ -1,7 +1,5 @@
 """Labels stand at their own rows and columns: the words beside a picture are those of the ids that the model got at these places."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

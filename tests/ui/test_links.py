@@ -1,7 +1,5 @@
 """What a visitor begins with: links, of which what can't be used is named, their last run, and what is said of a run."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import HealthCheck, given, settings, strategies as st

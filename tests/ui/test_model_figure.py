@@ -1,7 +1,5 @@
 """The paper's figure as a run's model is configured: exactly the parts that it has, and each leads to where it is shown."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """Where the server listens, at which address a class finds it, from where it is asked, and how it ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
@@ -15,7 +13,6 @@ import pytest
 from starlette.requests import Request
 
 from playground.cli.serving import STARTING
-from playground.config import Refusal
 from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui import gradio_private, network, server
@@ -23,6 +20,7 @@ from playground.ui.assets import PREFIX
 from playground.ui.network import _warn_of_proxy, address_of
 from playground.ui.server import start
 from playground.words import say
+from tests.runs.by_hand import refused
 from tests.smoke import ROOT
 
 
@@ -101,10 +99,9 @@ def test_a_port_that_is_named_must_be_free_and_without_one_the_next_free_is_take
         assert taken < network.choose_port("127.0.0.1") < taken + network.PORT_ATTEMPTS
         for name, value, key in (("GRADIO_SERVER_PORT", taken, "port_taken"), ("PORT", taken, "port_taken"), ("PORT", "7e3", "bad_port")):
             monkeypatch.setenv(name, str(value))
-            with pytest.raises(Refusal) as refused:
+            with refused(f"page.{key}") as refusal:
                 network.choose_port("127.0.0.1")
-            assert refused.value.key == f"page.{key}"
-            assert {name, str(value)} <= set(refused.value.values.values()), "it says which, and where it was named"
+            assert {name, str(value)} <= set(refusal.value.values.values()), "it says which, and where it was named"
         monkeypatch.setenv("PORT", str(taken))
         app = subprocess.run([sys.executable, "app.py"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
         refusal = say("en", "page.port_taken", name="PORT", port=taken)

@@ -1,7 +1,5 @@
 """Own sentences are their owner's: no route or panel has one for others, unless the owner shares them with the run's link."""
 
-from __future__ import annotations
-
 import io
 import re
 import time

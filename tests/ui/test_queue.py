@@ -1,7 +1,5 @@
 """Each name has its share, those who wait come before those who left, and pages ask as often as there are visitors, not streams."""
 
-from __future__ import annotations
-
 import asyncio
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Every route, listener and action has a right, and each kind of person is answered as it says: who may not learns and changes nothing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from unittest.mock import MagicMock

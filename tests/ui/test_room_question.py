@@ -1,7 +1,5 @@
 """The class's guess as routes: what is secret until it is revealed, and what is shown then."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The routes of rooms: who gets in, what a stranger learns, and where names never stand. Who may do what is in test_rights.py."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What the page reads: whatever it asks for gets an answer, and no answer depends on more than it says."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

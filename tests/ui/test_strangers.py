@@ -1,7 +1,5 @@
 """An id of somebody else's, at every place of every call there is, opens nothing and changes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

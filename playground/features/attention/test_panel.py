@@ -1,7 +1,5 @@
 """The panels of attention and of vectors show the model's numbers under the right names."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

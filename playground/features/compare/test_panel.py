@@ -1,7 +1,5 @@
 """The place to compare runs: whose are listed, what each is compared with, what is laid over each other, seeds, the file, and the pin."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

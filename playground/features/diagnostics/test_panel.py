@@ -1,7 +1,5 @@
 """The panel of health: its numbers are the run's, every run has some, and only its owner may turn the knob."""
 
-from __future__ import annotations
-
 import pytest
 
 from playground.config import limits

@@ -1,10 +1,7 @@
 """The tab of scores says what was measured, goes on as long as it is asked, and puts only runs of one task side by side."""
 
-from __future__ import annotations
-
 import pytest
 
-from playground.config import Refusal
 from playground.features.evaluation import query as evaluation
 from playground.features.evaluation.panel import _build_comparison
 from playground.features.registry import PANELS
@@ -14,6 +11,7 @@ from playground.features.shared.view import View
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.words import say
+from tests.runs.by_hand import refused
 from tests.ui.looking import block, complete, ids
 
 MINE, THEIRS = "a" * 32, "b" * 32
@@ -71,9 +69,8 @@ def test_an_upload_that_is_gone_or_somebody_elses_or_cant_be_read_is_no_dead_end
         assert block(panel, "split")["value"] == "heldout"
         assert "file" not in [option["value"] for option in block(panel, "split")["options"]]
     long = uploading.store_upload(Pairs((Pair("x" * 300, "x", 1),), {}, 1, "tsv", ("own.tsv",)), uploading.ticket_of(MINE))
-    with pytest.raises(Refusal) as refused:
+    with refused("evaluation.file_too_long"):
         of_visitor(site, MINE, split="file", file=long)
-    assert refused.value.key == "evaluation.file_too_long"
 
 
 def test_the_runs_beside_this_one_are_those_that_are_ticked(site):

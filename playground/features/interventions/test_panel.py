@@ -1,7 +1,5 @@
 """The panel of changes: before and after are both there, whatever is asked, and say what the models say."""
 
-from __future__ import annotations
-
 import pytest
 
 from playground.features.interventions import query as interventions

@@ -1,7 +1,5 @@
 """What a lesson asks at its end: three questions each, with keys that other panels bear out, told to nobody before an answer."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """The tabs of the labs and of the course: a list, then a question whose answer is shown once it was guessed, and what teachers read."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Experiments on the page: the arms of a bench become the visitor's own runs, and what becomes of them is shown and judged."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The map: every stage opens, its numbers are the model's, and every calculation can be redone from what is shown."""
 
-from __future__ import annotations
-
 import base64
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The tour through the map's own route, and the printable sheet: the model's numbers, and no answer before it is asked for."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The masks panel through the page's own route: whose mask it is, and what the rows and columns are called."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One training step in slow motion: of paused, finished and shipped runs; and looking at it changes nothing."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The first tab: three numbers, the end told in a sentence, the replay of one head at one size, and the sentence that is always there."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

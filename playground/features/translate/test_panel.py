@@ -1,7 +1,5 @@
 """The tabs where decoding is seen: every way of it, and teacher forcing beside free running."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

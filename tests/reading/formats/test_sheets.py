@@ -18,7 +18,7 @@ from playground.reading.formats.parquet import read_parquet
 from playground.reading.formats.sheets import read_workbook
 from playground.reading.formats.table import Source
 from tests.reading import outcomes
-from tests.reading.outcomes import check_refusal
+from tests.reading.outcomes import refusal_of
 
 SHEET = "xl/worksheets/sheet1.xml"
 
@@ -60,10 +60,7 @@ def rows(table) -> list:
 
 
 def refusal(data: bytes, reader=read_workbook) -> Refusal:
-    with pytest.raises(Refusal) as refused:
-        reader(Source("file.xlsx", data, []))
-    check_refusal(refused.value)
-    return refused.value
+    return refusal_of(reader, Source("file.xlsx", data, []))
 
 
 VALUES = [

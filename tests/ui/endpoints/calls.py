@@ -1,7 +1,5 @@
 """How a program calls the endpoints: one request that begins, and one that waits for the answer."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

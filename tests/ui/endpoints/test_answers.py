@@ -1,7 +1,5 @@
 """What programs are told of the endpoints, and what these answer: the core's own numbers, to the bit, as lists that any language reads."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

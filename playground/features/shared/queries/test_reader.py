@@ -15,6 +15,7 @@ from playground.inspection.activations import record
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.runs.run import Run
+from tests.runs.by_hand import refused
 from tests.runs.tiny import alone, curve, same_parameters, tiny
 
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
@@ -128,9 +129,8 @@ def test_what_is_empty_too_long_or_not_there_yet_is_refused(reader, run):
         (lambda: starting_point(fresh, None), "runs.nothing_yet"),
         (lambda: reader.position_table(other, None), "runs.no_positions"),
     ):
-        with pytest.raises(Refusal) as refusal:
+        with refused(key):
             ask()
-        assert refusal.value.key == key
 
 
 def test_an_answer_is_computed_once_and_two_kinds_of_work_share_none(reader, run, text):
