@@ -93,7 +93,7 @@ def test_every_place_of_every_length_has_its_cell():
 
 
 # <bos> -> a, b (kept), c (pruned); a -> d (kept, best), e (pruned); b -> f (pruned); d -> <eos> (finished)
-NAMES = ["<bos>", "a", "b", "c", "d", "e", "f", "<eos>"]
+TOKENS = ["<bos>", "a", "b", "c", "d", "e", "f", "<eos>"]
 PARENTS = [-1, 0, 0, 0, 1, 1, 2, 4]
 FATES = ["kept", "kept", "kept", "pruned", "kept", "pruned", "pruned", "finished"]
 NUMBERS = np.array([[1, 0, 0], [0.6, -0.5, -0.5], [0.3, -1.2, -1.2], [0.1, -2.3, -2.3], [0.9, -0.6, -0.55], [0.1, -2.8, -2.6],
@@ -128,7 +128,7 @@ def large(width=4, steps=12):
 
 
 def test_every_hypothesis_stands_at_its_step_with_its_score_and_fates_are_told_by_shape_and_line():
-    drawn = tree.tree(NAMES, PARENTS, NUMBERS, FATES, best=[1, 4, 7], reference=[2, 6])
+    drawn = tree.tree(TOKENS, PARENTS, NUMBERS, FATES, best=[1, 4, 7], reference=[2, 6])
     assert {name: step for name, (_, step) in places(drawn).items()} == {
         "&lt;bos&gt;": 0, "a": 1, "b": 1, "c": 1, "d": 2, "e": 2, "f": 2, "&lt;eos&gt;": 3
     }  # fmt: skip

@@ -26,7 +26,6 @@ CONSTANTS = {"0", "1", "2", "10000", "1e30"}
 
 
 def build(**knobs) -> Transformer:
-    """A smaller one yet than the stages' own."""
     return drawn(**{"d_model": 8, "n_heads": 2, "d_ff": 16, **knobs})
 
 
@@ -35,7 +34,6 @@ def within(a: float, b: float, enough: float = PROMISED) -> bool:
 
 
 def value_of(model, stages, label: Label) -> float:
-    """The number a label points to, looked up anew."""
     if label.stage:
         return float(stages[label.stage].values[label.index])
     if label.name == "real":

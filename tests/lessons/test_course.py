@@ -42,7 +42,6 @@ def stages() -> tuple[str, ...]:
 
 
 def values_of(name: str, wanted: str) -> list[str]:
-    """Values of a field of the cursor that match `wanted`."""
     if name == "stage":
         return [stage for stage in stages() if stage == wanted or (wanted.startswith("*") and stage.endswith(wanted[1:]))]
     field = FIELDS[name]
@@ -206,8 +205,6 @@ def test_where_it_looks_on_average(rows, answer):
 
 
 def writing(monkeypatch, write):
-    """From here on every run writes `write(text, way)`."""
-
     def translate(reader, run, step, text, way=PLAIN):
         written = write(text, way)
         return SimpleNamespace(candidates=[SimpleNamespace(text=written, correct=written == "False"), SimpleNamespace(text="")])

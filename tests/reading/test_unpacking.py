@@ -64,7 +64,6 @@ PAPERS = (
 
 
 def other_kinds() -> list[tuple]:
-    """Makes members of a tar that are no files."""
     entries = []
     for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE):
         info = tarfile.TarInfo("x.de")

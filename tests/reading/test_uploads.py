@@ -157,7 +157,6 @@ def content(files) -> bytes:
 
 
 def back(files):
-    """Reads the files that hold pairs."""
     return read_files([file for file in files if file[0] != "_about.txt"])
 
 

@@ -26,7 +26,6 @@ class Killed(BaseException):
 
 @pytest.fixture
 def group(group: Group) -> Group:
-    """A group in which Anna is."""
     group.join(ANNA, "Anna")
     return group
 

@@ -119,7 +119,6 @@ def test_a_look_at_a_step_goes_the_way_the_memory_went_then_also_after_a_restart
 
 
 def same(one, other):
-    """Whether two runs are the same in all that was learnt and recorded."""
     equal = curve(one) == curve(other) and one.history.to_json() == other.history.to_json() and same_replay(one, other)
     return equal and one.step == other.step and same_parameters(one.snapshot.parameters, other.snapshot.parameters)
 
@@ -224,7 +223,6 @@ ADDRESS = "192.0.2.1"
 
 
 def training(world, owner=ME, **knobs):
-    """A run that has come so far, and is saved there."""
     run = begun(world, owner, **knobs)
     world.runs._workers.save(run)
     assert run.working
@@ -341,7 +339,6 @@ def test_what_a_person_has_just_asked_for_holds_when_the_server_ends(world, orde
 
 
 def cut(world, runs) -> list:
-    """The runs after a crash, at work again."""
     back = [world.restart().get(run.id) if run is runs[0] else world.runs.get(run.id) for run in runs]
     for run in back:
         if run.message.key != "runs.cut_off_often":

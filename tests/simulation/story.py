@@ -136,7 +136,6 @@ class Story:
         return id
 
     def trespass(self) -> str:
-        """A visitor asks for what is another's."""
         id, known = self._draw()
         other = next(token for token in VISITORS if token != known.token)
         run = self.runs.get(id)
@@ -241,7 +240,6 @@ class Story:
     # what must hold
 
     def check(self) -> None:
-        """After everything that happens."""
         runs = {run.id: run for run in self.runs.list_unshipped()}
         assert not self.runs.store.unreadable, f"can't be read: {self.runs.store.unreadable}"
         for id, known in self.known.items():

@@ -33,7 +33,6 @@ class Site:
     http: httpx.Client
 
     def get(self, path: str, **parameters: Any) -> httpx.Response:
-        """One of our own routes."""
         return self.http.get(f"{PREFIX}/{path}", params=parameters)
 
     def panel(self, name: str, **parameters: Any) -> dict:
@@ -46,7 +45,6 @@ class Site:
         return act(self.runs, Command.parse({"action": action, "run": run, **values}, token, "en"))
 
     def train(self, token: str, knobs: dict[str, Any]) -> Run:
-        """A new run of this visitor's."""
         return self.runs.get(self.act(token, "train", knobs=knobs)["run"])
 
     def command(self, message: Any, token: str | None, language: str = "en", **headers: str) -> httpx.Response:

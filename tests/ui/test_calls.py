@@ -26,7 +26,6 @@ class Page:
         self.files = {one["id"] for one in self.config["components"] if one["type"] == "file"}
 
     def name(self, id: int) -> str:
-        """The knob of a control, or its own name."""
         return (self.props[id].get("elem_id") or "").removeprefix("knob-")
 
     def call(self, name: str, **changed: object) -> dict:
@@ -41,7 +40,6 @@ class Page:
         return self.site.http.post(f"/gradio_api/{way}", content=content, headers={"Content-Type": "application/json"})
 
     def queued(self, body: dict) -> dict:
-        """How the queue ends a call."""
         self.post("queue/join", body).raise_for_status()
         with self.site.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": body["session_hash"]}) as lines:
             return json.loads(next(line for line in lines.iter_lines() if '"process_completed"' in line).removeprefix("data: "))
@@ -57,7 +55,6 @@ def page(site) -> Page:
 
 
 def refused(answer, status: int = 400) -> str:
-    """The key of a refusal, which is one sentence."""
     assert answer.status_code == status, answer.text
     body = answer.json()
     assert body.keys() == {"error", "detail", "key"}

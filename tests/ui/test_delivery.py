@@ -21,7 +21,6 @@ WHOLE = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_t
 
 
 def raw(site, path: str, accepted: str = "gzip, deflate, br") -> tuple[httpx.Headers, bytes]:
-    """Headers and the bytes as they came."""
     with site.http.stream("GET", path, headers={"Accept-Encoding": accepted}) as answer:
         return answer.headers, b"".join(answer.iter_raw())
 
@@ -81,7 +80,6 @@ def first(html: str) -> str:
 
 
 def drawn(site, language: str, dark: str) -> dict:
-    """The block of the picture as the page's script gets it."""
     panel = site.panel("training", run=site.runs.shipped()[0].id, lang=language, dark=dark, width=1040)
     return next(block for block in all_blocks(panel["blocks"]) if block["id"] == "learn-cross")
 

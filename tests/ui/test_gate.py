@@ -91,7 +91,6 @@ def test_a_stream_counts_also_at_the_path_that_a_proxy_keeps():
 
 
 def through(app) -> list[dict]:
-    """What comes back through a gate."""
     sent = []
 
     async def send(message):

@@ -31,7 +31,6 @@ WITHOUT = ("runs", "board", "training", "course", "labs")  # panels that have so
 
 @pytest.fixture(scope="module")
 def own(site) -> Run:
-    """Ben's run."""
     lines = "\n".join(f"{source}\t{target}" for source, target, _ in SENTENCES.pairs)
     run = done(site.train(BEN, {**KNOBS, "own": uploading.read_upload(None, lines, "", "", "en", uploading.ticket_of(BEN))["own"]}))
     assert run.status == "done", run.message

@@ -22,7 +22,6 @@ CANARY = "Canary-Marguerite"
 
 
 def do(site, token: str | None, action: str, lang: str = "en", **values: object) -> dict:
-    """What the page's script sends to a room."""
     headers = {} if token is None else {"X-Playground-Token": token}
     return site.http.post(f"{PREFIX}/room/{action}", params={"lang": lang}, content=json.dumps(values), headers=headers).json()
 
@@ -158,7 +157,6 @@ class Class:
         return self.do(token, "answer", guess=guess, sure=sure)
 
     def more(self, *guesses: tuple[str, str]) -> None:
-        """A member more for each guess."""
         for guess, sure in guesses:
             self.join(token := f"member {len(self.tickets)}")
             assert self.guess(token, guess, sure) == {"done": True}

@@ -54,7 +54,6 @@ def seen_of(stage, values: np.ndarray, head: int = 0) -> np.ndarray:
 
 
 def place(index: tuple[int, ...]) -> dict[str, int]:
-    """What the cursor says of a cell."""
     *head, row, column = index if len(index) > 1 else (*index, 0)
     return {"row": row, "col": column, "head": head[0] + 1 if head else 1}
 

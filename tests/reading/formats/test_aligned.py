@@ -35,7 +35,6 @@ def in_turn(left, right) -> list[str]:
 
 
 def in_blocks(lines: list[str]) -> str:
-    """Two and two, with a blank line between."""
     return "\n\n".join("\n".join(pair) for pair in zip(lines[::2], lines[1::2], strict=True))
 
 

@@ -26,7 +26,6 @@ EXPERIMENT = tiny(task="own", own="upload", steps=3, share_embeddings="output")
 
 @pytest.fixture(scope="module")
 def trained():
-    """A finished run of own data."""
     run = train_inline.new_run(EXPERIMENT, PAIRS, LIMITS)
     for _ in train_inline.train(run, CORPORA, 200_000):
         pass
@@ -35,7 +34,6 @@ def trained():
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory, trained):
-    """Its folder, with everything a folder can have."""
     path = tmp_path_factory.mktemp("whole") / "run"
     training = Training(EXPERIMENT, CORPORA.get(EXPERIMENT, PAIRS))
     next(training.steps())

@@ -41,7 +41,6 @@ def served(folder):
 
 @cache
 def twin(steps=60):
-    """The same run, never cut."""
     run = train_inline.new_run(tiny(**KNOBS | {"steps": steps}), PAIRS, LIMITS)
     for _ in train_inline.train(run, CORPORA, LIMITS.replay_bytes):
         pass
