@@ -17,7 +17,7 @@ from playground.runs.disk import files
 from playground.runs.disk.store import Store
 from playground.ui import server
 from playground.ui.assets import PREFIX
-from tests.runs.disk.test_files import contents
+from tests.runs.disk.test_folder import contents
 from tests.runs.disk.test_saves import served
 from tests.runs.tiny import ME, TINY, YOU, alone, at_step, curve, done, tiny, wait
 

@@ -1,7 +1,5 @@
 """What visitors do with runs, through the whole of it; runs that begin from another; and those that go on when the server went away."""
 
-import json
-
 import pytest
 
 from playground.config import Refusal
@@ -13,6 +11,7 @@ from playground.training.loop import Training
 from playground.training.schedule import REWARMED, learning_rate
 from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
 from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, curve, ended_as_if_alone, limits, same_parameters, same_replay, tiny, wait
+from tests.simulation.story import card
 
 
 def test_interleaved_and_looked_at_runs_equal_their_solitary_twins(serve, monkeypatch):
@@ -229,10 +228,6 @@ def training(world, owner=ME, **knobs):
     return run
 
 
-def card(world, run):
-    return json.loads((world.runs.store.path(run) / "run.json").read_text())
-
-
 @pytest.mark.fault(
     "kill -9 in the middle of a training",
     "it goes on by itself when somebody looks, and becomes what it would have become, bit for bit",
@@ -307,7 +302,7 @@ def test_a_run_that_brings_the_server_down_does_not_do_so_for_ever(world):
         assert back.message.key == "runs.interrupted"
         world.runs.mark_seen(run.id)
         world.until(lambda: back.status == "training")  # noqa: B023
-        assert card(world, run)["message"] == {"key": "runs.went_on", "values": {"step": step, "tries": tries}}
+        assert card(world.runs.store.path(run))["message"] == {"key": "runs.went_on", "values": {"step": step, "tries": tries}}
     back = world.restart().get(run.id)
     assert (back.status, back.message.key, back.message.values["tries"]) == ("interrupted", "runs.cut_off_often", saves.TRIES)
     world.runs.mark_seen(run.id)
@@ -334,7 +329,7 @@ def test_what_a_person_has_just_asked_for_holds_when_the_server_ends(world, orde
     run = training(world)
     assert world.runs._workers.ask(run, order)
     after = world.restart(killed=False)
-    assert card(world, run)["status"] == after.get(run.id).status == status
+    assert card(world.runs.store.path(run))["status"] == after.get(run.id).status == status
     assert after.copy(run.id, YOU).status == ("stopped" if status == "interrupted" else status), "a copy was not cut off"
 
 

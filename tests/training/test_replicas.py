@@ -165,17 +165,6 @@ def test_it_is_the_attention_of_the_model_with_all_its_gradients(dropout, power,
     torch.testing.assert_close([tensor.grad for tensor in ours], [tensor.grad for tensor in theirs])
 
 
-def test_with_dropout_and_no_mask_it_draws_from_the_owned_generator():
-    tensors = [draw(2, 3, 5, 4, seed=n) for n in range(3)]
-    plain, weights = scaled_dot_product_attention(*tensors, power=1.0)
-    (first, before), (other, same) = (
-        attend(*tensors, None, 1.0, Dropout(0.5, torch.Generator().manual_seed(4)).train())
-        for attend in (scaled_dot_product_attention, fast_attention)
-    )
-    assert (torch.equal(first, other), torch.equal(before, same), torch.allclose(first, plain)) == (True, True, False)
-    assert torch.equal(before, weights), "the weights returned are those before dropout"
-
-
 @pytest.mark.parametrize("p", [0.05, 0.1, 0.5])
 def test_just_that_share_of_all_levels_is_dropped_and_the_rest_divided_by_what_is_kept(p, monkeypatch):
     """Given every one of the integers once, so nothing is left to chance."""
