@@ -14,7 +14,6 @@ COUNTS = re.compile(rf"(\d+) ({'|'.join(COLUMNS)})")
 
 
 def burn() -> None:
-    """Keeps one core busy until it is ended."""
     while True:
         pass
 

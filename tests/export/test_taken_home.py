@@ -143,7 +143,6 @@ def test_a_run_that_was_stopped_or_moved_is_repeated_as_it_was():
 
 
 def test_the_notebook_is_one(reverse):
-    """Checks the demands of nbformat 4.5."""
     book = json.loads(notebook(export_run(reverse), "en"))
     assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
     assert len({cell["id"] for cell in book["cells"]}) == len(book["cells"])

@@ -39,7 +39,6 @@ class Break(NamedTuple):
 
 
 def breaks() -> dict[str, Break]:
-    """By the names of the tests."""
     return {name: Break(**row) for name, row in json.loads(Path(__file__).with_name("red.json").read_text(encoding="utf-8")).items()}
 
 

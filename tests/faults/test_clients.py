@@ -2,7 +2,6 @@
 the server hangs up or says when to come again, and everybody else is served."""
 
 import asyncio
-import io
 import itertools
 import select
 import socket
@@ -25,8 +24,8 @@ from playground.ui.server import start
 from tests.runs.tiny import limits, wait
 
 PATIENCE = 0.6  # seconds
-EACH, ADDRESS, STREAMS_EACH, STREAMS, UPLOADS = 20, 60, 3, 5, 4
-LIMITS = limits(requests_each=EACH, requests_address=ADDRESS, streams_each=STREAMS_EACH, streams_address=STREAMS, uploads_address=UPLOADS)
+EACH, ADDRESS, STREAMS_EACH, STREAMS = 20, 60, 3, 5
+LIMITS = limits(requests_each=EACH, requests_address=ADDRESS, streams_each=STREAMS_EACH, streams_address=STREAMS)
 LINES_EACH, LINES = 20, 50  # of one address, and of all
 MOST = 30_000_000  # bytes: more than any file may have
 NUMBERS = itertools.count(1)
@@ -113,8 +112,6 @@ def test_chunks_without_end_are_not_taken_for_ever(connect):
 
 
 class Wire:
-    """A protocol below `Watched`, of a request whose head has come."""
-
     cycle, client, more_body, response_complete = None, None, True, False
     head_seconds, request_seconds, unread_seconds = PATIENCE / 2, PATIENCE, PATIENCE
 
@@ -170,7 +167,6 @@ def test_a_quiet_stream_stays_open(connect):
 
 
 def status(server: tuple[str, int], address: str) -> int:
-    """Of an answer to a visitor at this address."""
     visitor = HTTPConnection(*server, timeout=60, source_address=(address, 0))
     visitor.request("GET", f"{PREFIX}/runs")
     with visitor.getresponse() as answer:
@@ -271,11 +267,3 @@ def test_so_many_streams_and_no_more(here, server):
         bob[-1].read()
         assert bob[-1].json()["key"] == "page.too_many_streams"
         assert opened(stack, server, "ada").status_code == 200, "at another address"
-
-
-@pytest.mark.fault("an address that uploads without end", "is told how long to wait")
-def test_uploads_are_counted_for_an_address(here):
-    count, answer = until_refused(lambda: here.post("/gradio_api/upload", files={"files": ("a.txt", io.BytesIO(b"a\tb\n"))}))
-    assert count == UPLOADS
-    assert (answer.status_code, answer.json()["key"]) == (429, "page.too_many_uploads")
-    assert int(answer.headers["Retry-After"]) > 60

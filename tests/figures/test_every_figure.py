@@ -1,5 +1,4 @@
-"""What is true of every picture: Plotly accepts it, JSON carries it, its words exist, its tokens are shown as they are, no two of its lines
-differ in colour alone, and numbers that do not fit their names are refused."""
+"""What is true of every picture: Plotly accepts it, its words exist, its tokens are shown as they are; and the colours, measured."""
 
 import json
 from html import unescape
@@ -8,6 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from hypothesis import given, strategies as st
 
 from playground.features.attention import figure as heads
 from playground.features.board import figure as board
@@ -16,7 +16,7 @@ from playground.features.evaluation import figure as lengths
 from playground.features.interventions import figure as changes
 from playground.features.lessons import figure as guesses
 from playground.features.positions import figure as positions
-from playground.features.shared.figures import attention, graph, runs, sublayers, tensor
+from playground.features.shared.figures import attention, graph, runs, sublayers, tensor, theme, tokens
 from playground.features.shared.figures.theme import Style
 from playground.features.teacher_forcing import figure as lens
 from playground.features.train import figure as curves
@@ -130,3 +130,107 @@ def test_lines_of_one_picture_differ_in_more_than_colour(dark):
     looks = [board.arm_style(arm, dark) for arm in range(36)]
     for shape in ("dash", "mark"):
         assert len({(look["color"], look[shape]) for look in looks}) == len(looks)
+
+
+# Machado, Oliveira and Fernandes (2009), full deficiency, in linear RGB
+SIGHT = {
+    "full": np.eye(3),
+    "protan": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+    "deutan": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
+    "tritan": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]),
+}
+# OKLab (Ottosson 2020)
+TO_CONES = np.array([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005]])  # fmt: skip # noqa: E501
+TO_LAB = np.array([[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099], [0.0259040371, 0.7827717662, -0.8086757660]])  # fmt: skip # noqa: E501
+
+
+def linear(color):
+    channels = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+
+
+def lab(color, sight="full"):
+    """Lightness 0..100 and two axes of colour, as seen with this sight."""
+    return 100 * TO_LAB @ np.cbrt(TO_CONES @ np.clip(SIGHT[sight] @ linear(color), 0, 1))
+
+
+def contrast(a, b):
+    """WCAG's ratio, 1 to 21."""
+    low, high = sorted(float(linear(color) @ [0.2126, 0.7152, 0.0722]) for color in (a, b))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+@pytest.mark.parametrize("dark", [False, True])
+def test_scales_go_one_way_and_hues_stay_apart_for_every_eye(dark, sight):
+    away = 1 if dark else -1  # from the page, in lightness
+    assert np.all(away * np.diff([lab(color, sight)[0] for color in theme.sequential(dark)]) > 2)
+    scale = [lab(color, sight) for color in theme.diverging(dark)]
+    lightness = np.array([color[0] for color in scale])
+    assert np.all(away * np.diff(lightness[5:]) > 0)
+    assert np.all(away * np.diff(lightness[5::-1]) > 0)
+    assert min(np.linalg.norm(scale[i] - scale[-1 - i]) for i in range(5)) > 4
+    hues = [lab(theme.hue(kind, dark), sight) for kind in theme.KINDS]
+    assert min(np.linalg.norm(a - b) for a, b in combinations(hues, 2)) > 14
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_and_lines_can_be_read_on_the_page_and_masked_cells_look_like_no_probability(dark):
+    palette = theme.colors(dark)
+    for least, names in ((7, ["text"]), (4.5, ["muted", "right", "wrong"]), (3, [*theme.KINDS, "first", "second", "line"])):
+        assert min(contrast(palette[name], palette["paper"]) for name in names) > least
+    assert min(contrast(color, palette["paper"]) for color in theme.lines(dark)) > 3
+    assert min(np.linalg.norm(lab(palette["hatch"]) - lab(color)) for color in theme.sequential(dark)) > 4
+    assert np.linalg.norm(lab(palette["hatch"]) - lab(palette["masked"])) > 15
+
+
+def test_rounding_leaves_short_numbers_and_gaps():
+    assert theme.rounded(np.float32([0.1, 1 / 3])) == [0.1, 0.3333]
+    assert theme.rounded([[1e-9, -1e-9], [np.nan, np.inf]]) == [[0.0, 0.0], [None, None]]
+    assert str(theme.rounded([-1e-9])[0]) == "0.0"  # no minus zero
+    assert theme.rounded([]) == []
+
+
+@pytest.mark.parametrize(("token", "shown"), [
+    ("hello", "hello"), (" ", "␣"), ("  ", "␣␣"), ("", "∅"), ("a b", "a␣b"), ("\u3000", "␣"), ("a\nb", "a↵b"), ("\t", "⇥"),
+    ("\x00", "U+0000"), ("\u200b", "U+200B"), ("\u202eabc", "�abc"), ("\u200d", "ZWJ"), ("\ufe0f", "VS16"), ("\U000e0065", "TAG e"),
+    ("\u0301", "◌\u0301"), ("می\u200cروم", "می\u200cروم"), ("\ud800", "U+D800"), ("狗", "狗"),
+])  # fmt: skip
+def test_what_would_not_be_seen_is_shown(token, shown):
+    assert tokens.visible(token) == shown
+
+
+@given(st.text("aé狗<>&;$%{}/\"' \n\r\t\x00\u200b\u202e\u3000\ud800", max_size=40))
+def test_a_label_is_the_visible_token_once_plotly_has_decoded_it(token):
+    label = tokens.label(token, longest=1000)
+    assert unescape(label) == tokens.visible(token) or "&" in token  # unescape also reads entities without a semicolon
+    assert not set(label) & set("<>$\n\r\t ")
+    assert label
+    escaped = {"<s>": "&lt;s&gt;", "$x$": "&#36;x&#36;", "&amp;": "&amp;amp;", "%{x}": "%{x}"}
+    assert {text: tokens.escape(text) for text in escaped} == escaped
+
+
+def test_long_tokens_are_cut_and_thinned_ticks_lose_no_token():
+    assert tokens.label("Donaudampfschifffahrt") == "Donaudampfsch…"
+    assert tokens.extent("Donaudampfschifffahrt") == pytest.approx(tokens.MAX_LABEL_CHARACTERS * tokens.NARROW)
+    assert tokens.extent("狗x") == pytest.approx(tokens.WIDE + tokens.NARROW)
+    ticks = tokens.ticks([f"t{i}" for i in range(10)], 4)
+    assert (ticks["tickvals"], ticks["ticktext"]) == ([0, 4, 8], ["t0", "t4", "t8"])
+    assert ticks["labelalias"] == {str(i): f"t{i}" for i in range(10) if i % 4}
+
+
+@pytest.mark.parametrize("width", [280, 1100])
+def test_a_step_is_its_input_and_the_next_token_both_cut_alike(width):
+    names = tokens.steps(["<bos>", "a", " "], ["a", " ", "<eos>"])
+    assert names == [*map(tokens.visible, names)] == ["<bos> → a", "a → ␣", "␣ → <eos>"]
+    assert tokens.label(names[0]) == "&lt;bos&gt; → a"
+    with pytest.raises(ValueError, match="argument 2"):
+        tokens.steps(["<bos>", "a"], ["a"])
+    (name,) = tokens.steps(["Donaudampfschifffahrt"], ["Gesellschaft"])
+    short = tokens.shortened(name, tokens.longest(width))
+    read, following = (part.strip() for part in short.split("→"))
+    assert read.endswith("…") and following.endswith("…")  # noqa: PT018
+    assert "Donaudampfschifffahrt".startswith(read[:-1]) and "Gesellschaft".startswith(following[:-1])  # noqa: PT018
+    assert len(read) == len(following) >= tokens.SPECIAL
+    (special,) = tokens.steps(["<bos>"], ["<eos>"])
+    assert tokens.shortened(special, tokens.longest(width)).replace(" ", "") == "<bos>→<eos>"

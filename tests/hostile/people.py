@@ -59,7 +59,6 @@ class People:
         return people
 
     def ticket(self, who: str) -> str:
-        """Returns the ticket that opens the room to them."""
         return ticket_of(self.room, self.tokens[who])
 
     def get(self, path: str, who: str = "nobody") -> Any:
@@ -80,7 +79,6 @@ class People:
         return answer
 
     def _upload(self, ticket: str) -> str:
-        """Pastes the owner's sentences, through the queue."""
         listener = next(component for component in self.config["dependencies"] if component["api_name"] == "read")
         data = values(self.config, listener, {0: {"ticket": ticket}, 2: LINES})
         call = {"data": data, "fn_index": listener["id"], "session_hash": "people"}
@@ -90,7 +88,6 @@ class People:
         return event["output"]["data"][0]["own"]
 
     def _wait(self) -> None:
-        """Until the run is trained."""
         end = time.monotonic() + PATIENCE
         while True:
             listed = self._asked("GET", f"{PAGE}/table?run={self.run}&runs={self.run}", "owner")

@@ -77,7 +77,6 @@ def reply(answer: tuple[int, bytes] | Exception) -> tuple[int, bytes]:
 
 
 def put(body, path, value):
-    """A copy of the body with the value at this place."""
     if not path:
         return value
     copy = body.copy()

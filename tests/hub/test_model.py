@@ -143,9 +143,7 @@ def test_a_run_is_pushed_and_read_back(hub, capsys):
         "history.csv", "model.py", "run.ipynb", "use.py",
     }  # fmt: skip
     assert hub.api.create_repo.call_args.kwargs["private"]
-    back, run = HubTransformer.from_pretrained("ada/reverse"), find("reverse")
-    assert torch.equal(logits(back), logits(HubTransformer.from_run(run)))
-    assert [tokenizer.to_bytes() for tokenizer in back.tokenizers] == [tokenizer.to_bytes() for tokenizer in run.tokenizers]
+    assert torch.equal(logits(HubTransformer.from_pretrained("ada/reverse")), logits(HubTransformer.from_run(find("reverse"))))
 
 
 NAMES = ("ada", "ada/", "/x", "a/b/c", "ada/x.git", "ada/-", "ada/a--b", "ada/a..b", "ada/ x", "ada/x\n", "阿/x")

@@ -13,9 +13,6 @@ from playground.inspection.arithmetic import SYMBOLS, Derivation, Label, Operand
 from playground.inspection.derivation import explain
 from playground.inspection.worksheet import DECIMALS, KINDS, TASKS, worksheet
 from playground.model.transformer import Transformer
-from playground.runs.corpora import ModelCache
-from playground.runs.disk.folder import Folder
-from playground.runs.disk.store import SHIPPED
 from playground.words import LANGUAGES, known, say
 from tests.inspection.pocket import calculate, numbers, parts
 from tests.inspection.test_activations import build as drawn
@@ -26,7 +23,6 @@ CONSTANTS = {"0", "1", "2", "10000", "1e30"}
 
 
 def build(**knobs) -> Transformer:
-    """A smaller one yet than the stages' own."""
     return drawn(**{"d_model": 8, "n_heads": 2, "d_ff": 16, **knobs})
 
 
@@ -35,7 +31,6 @@ def within(a: float, b: float, enough: float = PROMISED) -> bool:
 
 
 def value_of(model, stages, label: Label) -> float:
-    """The number a label points to, looked up anew."""
     if label.stage:
         return float(stages[label.stage].values[label.index])
     if label.name == "real":
@@ -116,18 +111,6 @@ def test_cells_of_any_model(data):
     for address, stage in stages.items():
         index = tuple(choose(st.integers(0, size - 1)) for size in stage.values.shape)
         check(model, stages, address, index)
-
-
-@pytest.mark.trust
-@pytest.mark.skipif(not (SHIPPED / "reverse").exists(), reason="no checkpoints are here: python -m playground checkpoints")
-@pytest.mark.parametrize("name", ["reverse", pytest.param("german_english", marks=pytest.mark.night)])
-def test_cells_of_a_trained_model(name):
-    model, draw = ModelCache().get(Folder(SHIPPED / name).run, None).model, np.random.default_rng(1)
-    stages = record(model, (8, 9, 12, 12, 15, 4), (4, 15, 12, 12, 9, 8, EOS))
-    for address, stage in stages.items():
-        cells = list(np.ndindex(stage.values.shape))
-        for number in {0, len(cells) - 1, *draw.integers(len(cells), size=2).tolist()}:
-            check(model, stages, address, cells[number])
 
 
 @pytest.mark.trust

@@ -54,6 +54,7 @@ TRUE = {  # what a lab's sentences say of its numbers; a new lab has such a test
     "vocabulary": lambda least, softmax, **_: least == approx(math.log(math.e + 5) - 1) and least <= softmax,
     "bpe": lambda same, **_: same,
     "feedforward": lambda kernel, difference, parameters, **_: (parameters, difference < 1e-12) == (4 * 8 + 8 + 8 * 4 + 4, kernel == 1),
+    "zero_grad": lambda apart, momentum, cleared, first, forgotten, **_: apart < 1e-9 > momentum and cleared < first / 10 < forgotten,
     "norms": lambda layer_padding, layer_sentence, **_: layer_padding == layer_sentence == 0,
     "layer_norm": lambda factor, formula, **_: factor == approx(formula, rel=1e-3),
     "residuals": lambda weights, residual, **_: residual > (1000 if weights == "kaiming" else 1),

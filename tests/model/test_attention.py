@@ -15,7 +15,6 @@ from playground.inspection.diagnostics import counted_flops, counted_parameters
 from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
 from playground.model.costs import CHUNK, admit, flops, is_chunked, parameter_count, parameters, training_bytes
 from playground.model.masks import causal_mask, padding_mask, target_mask
-from playground.model.packing import packed_position_ids
 from playground.model.parts import Dropout, Embedding, Linear
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, position_ids, sinusoids
 from playground.model.transformer import Transformer
@@ -60,14 +59,6 @@ def test_a_row_that_may_look_nowhere_gets_zeros_and_finite_gradients():
     out.square().sum().backward()
     assert all(tensor.grad.isfinite().all() for tensor in (q, k, v))
     assert (q.grad[0, 0, 1] == 0).all()
-
-
-def test_scale_by_hand():
-    q, k, v = torch.tensor([[2.0, 0, 0, 0]]), torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0]]), torch.eye(2, 4)
-    for power, score in ((0.5, 1.0), (0.0, 2.0), (1.0, 0.5), (0.25, math.sqrt(2))):  # 2 / 4 ** power
-        _, weights = scaled_dot_product_attention(q, k, v, power=power)
-        expected = math.exp(score) / (math.exp(score) + 1)
-        assert weights.tolist() == [pytest.approx([expected, 1 - expected])]
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -146,11 +137,6 @@ def test_added_positions_are_the_same_for_every_sentence_and_fixed_ones_neither_
     torch.testing.assert_close(SinusoidalPositions(8)(x, position_ids(6)) - x, sinusoids(6, 8).expand(3, -1, -1))
     torch.testing.assert_close(learned(x, position_ids(6)) - x, learned.table[:6].expand(3, -1, -1))
     assert not any(list(module.parameters()) or module.state_dict() for module in (SinusoidalPositions(8), RotaryPositions(8)))
-
-
-def test_each_pair_of_a_packed_row_counts_from_zero():
-    pairs = torch.tensor([[1, 1, 1, 2, 2, 3, 0, 0], [1, 2, 2, 2, 2, 2, 2, 2]])
-    assert packed_position_ids(pairs).tolist() == [[0, 1, 2, 0, 1, 0, 0, 1], [0, 0, 1, 2, 3, 4, 5, 6]]
 
 
 @given(st.integers(1, 9), st.integers(0, 99), st.booleans())

@@ -166,13 +166,6 @@ def test_the_mean_is_that_of_the_real_tokens_at_every_place():
     assert torch.equal(build().apply_memory_mode(memory, padding_mask(SRC)), memory), "the whole is the encoder's output"
 
 
-def test_cut_the_source_says_nothing():
-    model = build(memory_mode="cut")
-    other = torch.where(SRC == PAD, PAD, 10)
-    assert torch.equal(model(SRC, TGT).logits, model(other, TGT).logits)
-    assert not torch.equal(build()(SRC, TGT).logits, build()(other, TGT).logits)
-
-
 def by_and_by(model: Transformer, tgt_in: torch.Tensor, cuts: list[int], cache: DecoderCache):
     """States (B, T, D) and weights of every layer, of a target that comes in pieces which end at `cuts`."""
     memory, _ = model.encode(SRC)

@@ -43,7 +43,6 @@ class Mutant(NamedTuple):
 
 
 def mutate(source: str, file: str) -> Iterator[Mutant]:
-    """Every mutant of one file."""
     data, starts = source.encode(), [0]
     for line in data.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))

@@ -38,7 +38,6 @@ def run(tests: list[str], seconds: float) -> dict[str, object]:
 
 
 def wait(child: int, seconds: float) -> int | None:
-    """The exit status of a process; None when it takes longer."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         ended, status = os.waitpid(child, os.WNOHANG)

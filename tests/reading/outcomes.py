@@ -22,7 +22,6 @@ SAID = ("line", "one", "two", "lines_one", "lines_two")  # values of a refusal t
 
 
 def word(dice: random.Random, most: int = 4) -> str:
-    """Returns an invented word of two syllables or more."""
     return "".join(dice.choices(SYLLABLES, k=dice.randint(2, most)))
 
 

@@ -4,16 +4,17 @@ import ast
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 try:
-    from re import _constants as kinds, _parser as parser
+    from re import _compiler as compiler, _constants as kinds, _parser as parser
 except ImportError:  # before Python 3.11
+    import sre_compile as compiler
     import sre_constants as kinds
     import sre_parse as parser
 
@@ -54,64 +55,33 @@ def uses(file: Path) -> defaultdict[str, set[str]]:
     return names
 
 
-def example(items: Sequence[tuple[Any, Any]]) -> str:
+def example(items: parser.SubPattern) -> str:
     """A short text that these parts of a pattern match, or nearly."""
-    return "".join(map(_example, items))
+    return "".join(_example(parser.SubPattern(items.state, [item])) for item in items)
 
 
-def _example(item: tuple[Any, Any]) -> str:
-    kind, value = item
-    if kind is kinds.LITERAL:
-        return chr(value)
+def _example(part: parser.SubPattern) -> str:
+    ((kind, value),) = part
     if kind is kinds.SUBPATTERN:
         return example(value[-1])
     if kind is kinds.BRANCH:
         return example(value[1][0])
     if kind in REPEATS:
         return example(value[2]) * value[0]
-    if kind in (kinds.IN, kinds.NOT_LITERAL, kinds.ANY):
-        return next(letter for letter in LETTERS + (_named(value) if kind is kinds.IN else "") if _fits(item, letter))
+    if kind in (kinds.LITERAL, kinds.IN, kinds.NOT_LITERAL, kinds.ANY):
+        return next(filter(compiler.compile(part).fullmatch, chain(LETTERS, map(chr, range(0x110000)))))
     return ""
 
 
-def _named(members: Any) -> str:
-    """Letters that stand in a set, and the first of each range."""
-    codes = [value[0] if kind is kinds.RANGE else value for kind, value in members if kind in (kinds.LITERAL, kinds.RANGE)]
-    return "".join(map(chr, codes))
-
-
-def _fits(item: tuple[Any, Any], letter: str) -> bool:
-    kind, value = item
-    if kind is kinds.ANY:
-        return letter != "\n"
-    if kind is kinds.NOT_LITERAL:
-        return ord(letter) != value
-    is_negated = bool(value) and value[0][0] is kinds.NEGATE
-    return any(_is_in(part, letter) for part in value[is_negated:]) != is_negated
-
-
-CATEGORIES = {
-    kinds.CATEGORY_SPACE: r"\s", kinds.CATEGORY_NOT_SPACE: r"\S", kinds.CATEGORY_DIGIT: r"\d", kinds.CATEGORY_NOT_DIGIT: r"\D",
-    kinds.CATEGORY_WORD: r"\w", kinds.CATEGORY_NOT_WORD: r"\W",
-}  # fmt: skip
 REPEATS = {getattr(kinds, name) for name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") if hasattr(kinds, name)}
 
 
-def _is_in(part: tuple[Any, Any], letter: str) -> bool:
-    kind, value = part
-    if kind is kinds.LITERAL:
-        return ord(letter) == value
-    if kind is kinds.RANGE:
-        return value[0] <= ord(letter) <= value[1]
-    return bool(re.match(CATEGORIES[value], letter))
-
-
-def attacks(items: Sequence[tuple[Any, Any]], before: str = "") -> Iterator[tuple[str, str]]:
+def attacks(items: parser.SubPattern, before: str = "") -> Iterator[tuple[str, str]]:
     """(what leads to a repetition without end, what it repeats), for each of a pattern."""
     for kind, value in items:
         if kind in REPEATS:
             if value[1] > 1_000:
-                yield from ((before, letter) for letter in LETTERS if kind and _matches(value[2], letter))
+                yield from ((before, letter) for letter in filter(compiler.compile(value[2]).fullmatch, LETTERS))
                 yield before, example(value[2]) or "a"
             yield from attacks(value[2], before)
         elif kind is kinds.SUBPATTERN:
@@ -119,11 +89,7 @@ def attacks(items: Sequence[tuple[Any, Any]], before: str = "") -> Iterator[tupl
         elif kind is kinds.BRANCH:
             for branch in value[1]:
                 yield from attacks(branch, before)
-        before += _example((kind, value))
-
-
-def _matches(items: Sequence[tuple[Any, Any]], letter: str) -> bool:
-    return len(items) == 1 and items[0][0] in (kinds.IN, kinds.NOT_LITERAL, kinds.ANY) and _fits(items[0], letter)
+        before += _example(parser.SubPattern(items.state, [(kind, value)]))
 
 
 def run(pattern: re.Pattern, way: str) -> Callable[[str | bytes], object]:

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from playground.reading import opening, unpacking
 from playground.reading.unpacking import unpack
-from tests.reading.formats.test_aligned import ENGLISH, POEM, in_blocks
+from tests.reading.formats.test_tables import ENGLISH, POEM, in_blocks
 from tests.reading.outcomes import outcome, read, refusal_of, refused, two
 
 PAIRS = b"hallo\thello\nja\tyes\n"
@@ -64,7 +64,6 @@ PAPERS = (
 
 
 def other_kinds() -> list[tuple]:
-    """Makes members of a tar that are no files."""
     entries = []
     for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE):
         info = tarfile.TarInfo("x.de")

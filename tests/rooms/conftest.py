@@ -12,7 +12,6 @@ def group(tmp_path: Path) -> Group:
 
 @pytest.fixture
 def pair(group: Group) -> Group:
-    """A group in which Anna is number 1 and Ben number 2."""
     group.join(ANNA, "Anna")
     group.join(BEN, "Ben")
     return group

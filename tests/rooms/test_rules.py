@@ -75,8 +75,6 @@ def run(id: str, owner: str = "anna", unfinished: bool = True) -> SimpleNamespac
 
 
 class Runs:
-    """The runs of a room of these limits."""
-
     def __init__(self, group: Group, **limits: int) -> None:
         group.rooms.limit(*group.key(TEACHER), limits)
         self.room, self.runs = group.room(), {}

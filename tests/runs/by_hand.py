@@ -23,17 +23,14 @@ def begun(world: World, owner: str = ME, step: int = 3, order: str | None = None
 
 
 def ordered(world: World, run: Run, order: str, owner: str = ME) -> Run:
-    """The run once it has carried out the order and rests."""
     getattr(world.runs, order)(run.id, owner)
     return at_rest(world, run)
 
 
 def at_rest(world: World, run: Run) -> Run:
-    """The run once it is at work no more."""
     world.until(lambda: not run.working and not world.runs._workers.busy(run))
     return run
 
 
 def ended(world: World, owner: str = ME, **knobs) -> Run:
-    """A new run that has come to its end."""
     return at_rest(world, world.runs.create(tiny(**knobs), owner))

@@ -20,7 +20,6 @@ LOG = logging.getLogger("playground.tests")
 
 @pytest.fixture(params=[logs.Words(), logs.Json()], ids=["words", "json"])
 def written(request):
-    """What is written meanwhile, as lines."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(request.param)

@@ -1,7 +1,5 @@
 """What visitors do with runs, through the whole of it; runs that begin from another; and those that go on when the server went away."""
 
-import json
-
 import pytest
 
 from playground.config import Refusal
@@ -13,6 +11,7 @@ from playground.training.loop import Training
 from playground.training.schedule import REWARMED, learning_rate
 from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
 from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, curve, ended_as_if_alone, limits, same_parameters, same_replay, tiny, wait
+from tests.simulation.story import card
 
 
 def test_interleaved_and_looked_at_runs_equal_their_solitary_twins(serve, monkeypatch):
@@ -119,7 +118,6 @@ def test_a_look_at_a_step_goes_the_way_the_memory_went_then_also_after_a_restart
 
 
 def same(one, other):
-    """Whether two runs are the same in all that was learnt and recorded."""
     equal = curve(one) == curve(other) and one.history.to_json() == other.history.to_json() and same_replay(one, other)
     return equal and one.step == other.step and same_parameters(one.snapshot.parameters, other.snapshot.parameters)
 
@@ -224,15 +222,10 @@ ADDRESS = "192.0.2.1"
 
 
 def training(world, owner=ME, **knobs):
-    """A run that has come so far, and is saved there."""
     run = begun(world, owner, **knobs)
     world.runs._workers.save(run)
     assert run.working
     return run
-
-
-def card(world, run):
-    return json.loads((world.runs.store.path(run) / "run.json").read_text())
 
 
 @pytest.mark.fault(
@@ -309,7 +302,7 @@ def test_a_run_that_brings_the_server_down_does_not_do_so_for_ever(world):
         assert back.message.key == "runs.interrupted"
         world.runs.mark_seen(run.id)
         world.until(lambda: back.status == "training")  # noqa: B023
-        assert card(world, run)["message"] == {"key": "runs.went_on", "values": {"step": step, "tries": tries}}
+        assert card(world.runs.store.path(run))["message"] == {"key": "runs.went_on", "values": {"step": step, "tries": tries}}
     back = world.restart().get(run.id)
     assert (back.status, back.message.key, back.message.values["tries"]) == ("interrupted", "runs.cut_off_often", saves.TRIES)
     world.runs.mark_seen(run.id)
@@ -336,12 +329,11 @@ def test_what_a_person_has_just_asked_for_holds_when_the_server_ends(world, orde
     run = training(world)
     assert world.runs._workers.ask(run, order)
     after = world.restart(killed=False)
-    assert card(world, run)["status"] == after.get(run.id).status == status
+    assert card(world.runs.store.path(run))["status"] == after.get(run.id).status == status
     assert after.copy(run.id, YOU).status == ("stopped" if status == "interrupted" else status), "a copy was not cut off"
 
 
 def cut(world, runs) -> list:
-    """The runs after a crash, at work again."""
     back = [world.restart().get(run.id) if run is runs[0] else world.runs.get(run.id) for run in runs]
     for run in back:
         if run.message.key != "runs.cut_off_often":

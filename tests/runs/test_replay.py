@@ -222,7 +222,6 @@ def model(seed, vocabulary=14, **config):
 
 
 def check_picture(made, source, completion):
-    """It is the trace of what was written."""
     expected = trace(made, source, completion.ids)
     for name in ("encoder", "decoder", "cross"):
         assert getattr(completion, name).shape == getattr(expected, name).shape

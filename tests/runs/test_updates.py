@@ -54,8 +54,6 @@ CHANGES = {
 
 
 class Page:
-    """What a page does with updates."""
-
     def __init__(self, updates, run):
         self.updates, self.run, self.since, self.rows, self.whole = updates, run, 0, [], {}
 
@@ -71,7 +69,6 @@ class Page:
 
 
 def state(run):
-    """What a page should have of it by now."""
     history, replay = run.history, run.replay
     events, steps = [list(event) for event in history.events], history.validations.column("step")
     return [*range(1, run.step + 1)], (steps, events, list(replay.steps), list(replay.parameter_steps))

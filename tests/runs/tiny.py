@@ -38,7 +38,6 @@ def limits(**values) -> Limits:
 
 
 def needed(experiment: Experiment) -> int:
-    """The bytes that its training is admitted with."""
     return training_bytes(experiment, *sizes(experiment))
 
 
@@ -88,7 +87,6 @@ def ended_as_if_alone(run: Run, experiment: Experiment) -> None:
 
 
 def wait(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    """Until the condition holds."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "this never came true"
@@ -96,13 +94,11 @@ def wait(condition: Callable[[], object], seconds: float = 60.0) -> None:
 
 
 def done(run: Run) -> Run:
-    """Waits until it is no longer at work."""
     wait(lambda: not run.working)
     return run
 
 
 def at_step(run: Run, step: int) -> Run:
-    """Waits until it has come so far, and is still at work."""
     wait(lambda: run.step >= step or not run.working)
     assert run.working, run.message
     return run

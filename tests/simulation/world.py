@@ -177,14 +177,12 @@ class World:
         raise AssertionError("this never came true")
 
     def restart(self, killed: bool = True, **limits: Any) -> Runs:
-        """Another server over the same folder, with other limits perhaps."""
         self.end(killed)
         self.limits = replace(self.limits, **limits)
         self.start()
         return self.runs
 
     def round(self) -> None:
-        """What the other threads do now and then."""
         self.runs._workers._watchdog.check_turns()
         left, self._left = self._left, []
         for work in left:
@@ -213,7 +211,6 @@ class World:
         return SimpleNamespace(is_alive=lambda: is_loop, join=lambda timeout=None: None, name=name, ident=-1)
 
     def _wait(self, event: threading.Event, seconds: float) -> bool:
-        """Time passes in turns."""
         until = self.clock.monotonic() + seconds
         while not event.is_set() and self.clock.monotonic() < until:
             if not self.turn():

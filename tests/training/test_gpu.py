@@ -10,8 +10,7 @@ from playground.training.cuda_graph import CapturedSteps
 from playground.training.loop import Training
 from tests.runs.tiny import same_parameters
 from tests.training.corpora import training_of
-from tests.training.test_cuda_graph import RULES, Recorder, is_taken_back
-from tests.training.test_replicas import VARIATIONS
+from tests.training.test_replicas import RULES, VARIATIONS, Recorder, is_taken_back
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 MORE = [{"label_smoothing": 0.1}, {"batch_unit": "tokens", "batch_size": 200}]

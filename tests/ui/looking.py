@@ -44,14 +44,12 @@ def figures(panel: dict) -> list[dict]:
 
 
 def complete(site: Any, name: str, **asked: Any) -> dict:
-    """What the page shows in the end."""
     while (panel := site.panel(name, **asked)).get("more"):
         assert "error" not in panel, panel
     return panel
 
 
 def panel_of(site: Any, token: str, name: str = "runs", **asked: str) -> dict:
-    """What this visitor gets."""
     answer = site.http.get(f"{PREFIX}/panel/{name}", params={"run": "reverse"} | asked, headers={"X-Playground-Token": token}).json()
     assert "error" not in answer, answer
     assert not [fault for one in answer["blocks"] for fault in faults(one)]

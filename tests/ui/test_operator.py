@@ -1,8 +1,9 @@
-"""The operator's route and the metrics: there for the token's holder, not there for all others, and no id in either."""
+"""What a server says of itself: to the operator's token, to Prometheus, and by /health to anyone; with no id, name or secret in it."""
 
 import json
 import logging
 import re
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,11 +13,14 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
+import playground
 from playground import logs
+from playground.runs.limits import Limits
 from playground.runs.registry import Runs
+from playground.ui import operator as health
 from playground.ui.assets import PREFIX
 from playground.ui.operator import MAX_WRONG, METRICS, PATH, Entry, routes
-from tests.runs.tiny import CORPORA, LIMITS, ME, at_step, tiny, wait
+from tests.runs.tiny import CORPORA, LIMITS, ME, at_step, done, limits as tiny_limits, tiny, wait
 
 TOKEN = "correct horse battery staple"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -111,3 +115,36 @@ def test_metrics_are_what_prometheus_reads(client, runs, working):
     expressions = " ".join(target["expr"] for panel in dashboard["panels"] for target in panel["targets"])
     exported = {f"{name}_total" if family.type == "counter" else name for name, family in families.items()}
     assert set(re.findall(r"playground_\w+", expressions)) == {name for name in exported if name.startswith("playground_")}
+
+
+def test_it_is_small_whole_and_has_no_secret(site):
+    run = site.train("ada", tiny(steps=2).flat() | {"threads": 1})
+    with site.http.stream("GET", f"{PREFIX}/live/{run.id}") as stream:
+        chunks = stream.iter_raw()
+        next(chunks)
+        answer, other = (site.http.get(path) for path in health.HEALTH)
+    assert (answer.status_code, other.status_code, other.json().keys()) == (200, 200, answer.json().keys())
+    assert answer.headers["Cache-Control"] == "no-store"
+    report = answer.json()
+    assert report["streams"] >= 1
+    assert 0 <= report["uptime_seconds"] <= time.monotonic(), "counted from the start of the server, not of the machine"
+    assert report["version"] == playground.__version__
+    assert report["memory"]["limit"] == site.runs.limits.memory <= Limits.from_environment().memory * 2
+    for secret in (run.id, run.name, run.owner, "ada", str(site.runs.store.folder), "/tmp", "127.0.0.1"):
+        assert secret not in answer.text, secret
+    done(run)
+
+
+@pytest.mark.parametrize(
+    ("counted", "status", "code"),
+    [({}, "ok", 200), ({"waiting": 1}, "busy", 200), ({"unfinished": 9}, "busy", 200), ({"full": 1}, "busy", 200),
+     ({"alive": 0}, "failing", 503), ({"watchdog": 0, "waiting": 1}, "failing", 503), ({"housekeeper": 0}, "failing", 503)],
+)  # fmt: skip
+def test_the_status_is_one_that_docker_understands(site, counted, status, code):
+    usual = dict.fromkeys(("training", "waiting", "kept", "unfinished", "replaced", "lost", "full"), 0)
+    usual |= {"alive": 2, "watchdog": 1, "housekeeper": 1, "processes": 2}
+    parts = {name: getattr(site.runs, name) for name in ("store", "memory", "cluster")}
+    runs = SimpleNamespace(count=lambda: usual | counted, limits=tiny_limits(runs_unfinished=9), **parts)
+    assert health.health(runs)["status"] == status
+    route = health.health_routes(runs, {})[0]
+    assert TestClient(Starlette(routes=[route])).get(route.path).status_code == code

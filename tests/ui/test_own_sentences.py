@@ -30,14 +30,12 @@ WITHOUT = ("runs", "board", "training", "course", "labs")  # panels that have so
 
 
 @pytest.fixture(scope="module")
-def own(site) -> Iterator[Run]:
-    """Ben's run."""
+def own(site) -> Run:
     lines = "\n".join(f"{source}\t{target}" for source, target, _ in SENTENCES.pairs)
     run = done(site.train(BEN, {**KNOBS, "own": uploading.read_upload(None, lines, "", "", "en", uploading.ticket_of(BEN))["own"]}))
     assert run.status == "done", run.message
     site.act(BEN, "rename", run.id, label=f"Ben's {CANARIES[0]}")
-    yield run
-    site.runs.delete(run.id, BEN)
+    return run
 
 
 @pytest.fixture
@@ -83,7 +81,6 @@ def test_the_owner_alone_sees_them_until_they_are_shared(site, own, room):
     assert {"card", "export tsv", "panel data", "panel sentence", "zip off"} <= leaks(site, own, STRANGER)
     copy = site.runs.get(site.act(STRANGER, "copy", own.id)["run"])
     assert not copy.sentences_shared
-    site.runs.delete(copy.id, STRANGER)
     site.act(BEN, "share_sentences", own.id, shared=False)
     assert leaks(site, own, STRANGER) == set()
 
@@ -131,4 +128,3 @@ def test_what_the_teacher_deals_is_shared_with_the_class(site, room):
     name = do(site, TEACHER, "deal", code=room, knobs={**KNOBS, "own": own}, arms=ARMS, order="together")["activity"]
     run = site.runs.get(do(site, ANNA, "train", code=room, activity=name)["run"])
     assert (run.sentences_shared, run.pairs) == (True, SENTENCES)
-    site.runs.delete(done(run).id, ANNA)

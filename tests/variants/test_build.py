@@ -79,7 +79,6 @@ def test_every_variant_of_a_model_changes_what_it_computes():
 
 
 def stock(kind: type) -> type:
-    """The class that a replica's faster one was made of."""
     return kind.__mro__[1 if kind in FAST else 2] if issubclass(kind, FAST) else kind
 
 

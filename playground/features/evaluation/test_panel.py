@@ -1,8 +1,12 @@
-"""The tab of scores says what was measured, goes on as long as it is asked, and puts only runs of one task side by side."""
+"""The tab of scores says what was measured, as long as it is asked, of runs of one task; and how far a run reaches, of every length."""
 
+import numpy as np
 import pytest
 
-from playground.features.evaluation import query as evaluation
+from playground.config import EOS
+from playground.decoding import greedy
+from playground.features.conftest import complete as completed
+from playground.features.evaluation import lengths_query, query as evaluation
 from playground.features.evaluation.panel import _build_comparison
 from playground.features.registry import PANELS
 from playground.features.shared import uploading
@@ -10,8 +14,10 @@ from playground.features.shared.queries import time_slices
 from playground.features.shared.view import View
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
+from playground.tasks.toy_tasks import split_of
 from playground.words import say
 from tests.runs.by_hand import refused
+from tests.runs.tiny import CORPORA, alone, tiny
 from tests.ui.looking import block, complete, ids
 
 MINE, THEIRS = "a" * 32, "b" * 32
@@ -78,3 +84,43 @@ def test_the_runs_beside_this_one_are_those_that_are_ticked(site):
     offered = [site.runs.get(name) for name in ("sort", "numbers_de")]
     choice = _build_comparison(view, [view.run, offered[0]], offered, longer=False)
     assert (choice["value"], [option["value"] for option in choice["options"]]) == (["sort"], ["sort", "numbers_de"])
+
+
+KNOBS = {"task": "copy", "steps": 60, "dropout": 0.0, "d_model": 16, "learning_rate": 0.02}
+
+
+def test_every_length_up_to_three_times_that_of_training(reader, run, monkeypatch):
+    monkeypatch.setattr(lengths_query, "affordable", lambda run, tokens, most, least: least)  # two sentences of each length
+    corpus = CORPORA.get(run.experiment)
+    result = completed(lambda: lengths_query.lengths(reader, CORPORA, run, None))
+    longest = max(len(item.src_ids) for item in corpus.train)
+    assert result.generated
+    assert result.trained == (min(len(item.tgt_ids) for item in corpus.train), longest)
+    assert result.reach.counts.tolist()[2:] == [2] * (3 * longest - 2)
+    made = lengths_query._generate(run, corpus)
+    assert not {item.src for item in corpus.train} & {item.src for item in made}
+    assert {split_of("copy", item.src) for item in made} == {"heldout", "harder"}
+
+
+@pytest.mark.trust
+def test_right_is_what_greedy_decoding_writes(run, model):
+    corpus = CORPORA.get(run.experiment)
+    items = [item for item in corpus.train if len(item.src_ids) < 7][:30] + list(corpus.heldout)
+    written = greedy(model, [item.src_ids for item in items], 40)
+    for item, hypothesis, (right, whole) in zip(items, written, lengths_query.teacher_forced(model, corpus, items), strict=True):
+        target = (*item.tgt_ids, EOS)
+        assert whole == right.all() == (hypothesis.ids == target)
+        wrong = np.flatnonzero(~right)
+        if len(wrong):  # up to the first wrong one both see the same tokens
+            assert hypothesis.ids[: wrong[0]] == target[: wrong[0]]
+            assert hypothesis.ids[wrong[0]] != target[wrong[0]]
+
+
+def test_the_lengths_there_are_where_none_can_be_made(reader):
+    run = alone(tiny(task="numbers_de", steps=5))[0]
+    corpus = CORPORA.get(run.experiment)
+    result = completed(lambda: lengths_query.lengths(reader, CORPORA, run, None))
+    assert not result.generated
+    assert result.total == result.reach.counts.sum() == len(corpus.heldout) + len(corpus.harder)
+    sizes = [len(item.tgt_ids) for item in corpus.train]
+    assert result.trained == (min(sizes), max(sizes))

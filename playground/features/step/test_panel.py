@@ -20,8 +20,7 @@ def run(site):
     """Paused after a few steps."""
     run = at_step(site.train(MINE, KNOBS | {"steps": 100_000}), 3)
     pause(site, run)
-    yield run
-    site.runs.delete(run.id, MINE)
+    return run
 
 
 def pause(site, run) -> None:
@@ -71,7 +70,6 @@ def test_without_the_optimisers_moments_it_is_the_step_of_a_fork(site, run):
         make_step(site, fork)
     assert fork.step > at + 1 or same_parameters(fork.snapshot.parameters, taken.slow.after)  # it may have been faster than its pause
     assert loss(fork, at) == taken.slow.loss
-    site.runs.delete(fork.id, MINE)
 
 
 def test_a_step_that_is_too_dear_says_with_what_batch_it_would_not_be(site, monkeypatch):

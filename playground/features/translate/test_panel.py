@@ -20,7 +20,6 @@ def lines(panel: dict) -> list[list[str]]:
 
 
 def written(panel: dict) -> list[str]:
-    """What each step wrote, by the names of the steps."""
     return [row[0].split(" → ")[1] for row in block(panel, "steps")["rows"]]
 
 

@@ -42,7 +42,6 @@ def saved(book) -> bytes:
 
 
 def changed(data: bytes, member: str, change: Callable[[bytes], bytes]) -> bytes:
-    """The workbook with one of its files changed (or added)."""
     old, file = zipfile.ZipFile(io.BytesIO(data)), io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
         for name in dict.fromkeys([*old.namelist(), member]):

@@ -1,13 +1,15 @@
-"""Tables in lines: delimited, marked, wrapped, and Anki's notes; the small ones stand in tests/reading/cases.py."""
+"""Tables in lines, and lines that belong together: in two files, in turn, under one number; small ones stand in tests/reading/cases.py."""
 
 import csv
 import io
 import json
+import random
 from itertools import product
 
+import pytest
 from hypothesis import example, given, strategies as st
 
-from playground.reading.formats import delimited, marked
+from playground.reading.formats import annotated, delimited, marked
 from playground.reading.formats.records import csv_rows
 from playground.reading.formats.table import COLUMN_LIMIT, Source
 from playground.reading.text import strip_markup
@@ -115,3 +117,161 @@ def test_html_as_it_is_seen():
         ("<3 and <![ and <", "<3 and <![ and <"), ("<a href=unclosed", "<a href=unclosed"),
     ):  # fmt: skip
         assert strip_markup(html) == text
+
+
+ENGLISH = [
+    "I have a new house.", "Where is the station?", "She reads a book every evening.", "We want to eat something.",
+    "The weather is nice today.", "They do not know the way.", "My brother works in the city.", "Can you help me?", "It was a long day.",
+    "The children are playing in the garden.", "He has never been there.", "What time is it now?", "You should go to bed.",
+    "This is the best of all.", "I will write to you soon.",
+]  # fmt: skip
+GERMAN = [
+    "Ich habe ein neues Haus.", "Wo ist der Bahnhof?", "Sie liest jeden Abend ein Buch.", "Wir wollen etwas essen.",
+    "Das Wetter ist heute schön.", "Sie kennen den Weg nicht.", "Mein Bruder arbeitet in der Stadt.", "Können Sie mir helfen?",
+    "Es war ein langer Tag.", "Die Kinder spielen im Garten.", "Er ist noch nie dort gewesen.", "Wie spät ist es jetzt?",
+    "Du solltest ins Bett gehen.", "Das ist das Beste von allem.", "Ich werde dir bald schreiben.",
+]  # fmt: skip
+CHINESE = ["我有新房子。", "车站在哪里？", "她每晚看书。", "我们想吃东西。", "今天天气很好。"]
+POEM = [  # Robert Frost, The Road Not Taken (1915)
+    "Two roads diverged in a yellow wood,", "And sorry I could not travel both", "And be one traveler, long I stood",
+    "And looked down one as far as I could", "To where it bent in the undergrowth;", "Then took the other, as just as fair,",
+    "And having perhaps the better claim,", "Because it was grassy and wanted wear;",
+]  # fmt: skip
+SHI = ["床前明月光，", "疑是地上霜。", "举头望明月，", "低头思故乡。"]  # 李白，静夜思
+
+
+def in_turn(left, right) -> list[str]:
+    return [line for pair in zip(left, right, strict=True) for line in pair]
+
+
+def in_blocks(lines: list[str]) -> str:
+    return "\n\n".join("\n".join(pair) for pair in zip(lines[::2], lines[1::2], strict=True))
+
+
+def test_lines_in_turn_are_pairs_where_they_are_two_languages():
+    for left, right, between in (
+        (ENGLISH[:5], CHINESE, "\n"), (CHINESE, ENGLISH[:5], "\n"), (ENGLISH[:5], CHINESE, "\n\n"), (ENGLISH[:4], GERMAN[:4], "\n"),
+        ([*ENGLISH, "OK."], [*CHINESE * 3, "OK."], "\n"), (ENGLISH * 3, GERMAN * 3, "\n"),
+        (ENGLISH * 40, GERMAN * 40, "\n"),  # more than are looked at first
+    ):  # fmt: skip
+        pairs = read(between.join(in_turn(left, right)))
+        assert (pairs.kind, pairs.dropped) == ("interleaved", {})
+        assert pairs.pairs == tuple((*pair, 1 + n * 2 * len(between)) for n, pair in enumerate(zip(left, right, strict=True)))
+
+
+@given(st.integers(1, 28), st.sampled_from([CHINESE * 3, GERMAN]))
+def test_a_line_that_is_missing_shifts_nothing(lost, targets):
+    lines = in_turn(ENGLISH, targets)
+    del lines[lost]
+    pairs = read("\n".join(lines))
+    assert two(pairs) == [pair for n, pair in enumerate(zip(ENGLISH, targets, strict=True)) if n != lost // 2]
+    assert pairs.dropped == {"unpaired": (lost // 2 * 2 + 1,)}
+
+
+def test_without_evidence_nothing_takes_turns():
+    for lines in (
+        ENGLISH * 4, random.Random(0).sample(ENGLISH + GERMAN, 30), ENGLISH + GERMAN, ENGLISH[:4] + GERMAN[:4],
+        ["2024", *in_turn(ENGLISH[:5], CHINESE)],  # which begins?
+    ):  # fmt: skip
+        assert refused("\n".join(lines)).key == "data.one_column"
+
+
+def test_lines_of_one_language_are_pairs_only_by_choice():
+    long = in_blocks([f"This is the line of the poem that is {'very ' * 40}long."] * 8)
+    for content in (in_blocks(POEM), in_blocks(SHI), in_blocks(ENGLISH[:14]), long):
+        refusal = refused(content)
+        assert refusal.key == "data.same_language"
+        pairs = read(content, same_language=True)
+        assert pairs.kind == "interleaved"
+        sides = refusal.values["one"], refusal.values["two"]
+        assert tuple(side[:60] for side in pairs.pairs[0][:2]) == sides, "long lines are quoted by their beginning"
+        assert read(content, same_language=True, swap=True).pairs[0][:2] == pairs.pairs[0][1::-1]
+
+
+VERSES = list(zip(POEM[::2], POEM[1::2], strict=True))
+
+
+def test_the_choice_changes_nothing_where_languages_differ_or_the_file_says_what_are_pairs():
+    for content in (
+        in_blocks(in_turn(ENGLISH, GERMAN)), in_blocks(in_turn(ENGLISH[:5], CHINESE)),
+        "\n".join(in_turn(ENGLISH * 3, GERMAN * 3)), in_blocks(["cat", "Katze", "dog", "Hund", "house", "Haus"]),
+        in_blocks(["3 1 2", "1 2 3", "2 1", "1 2"]), in_blocks(["walk twice", "WALK WALK", "jump", "JUMP"] * 5),
+        "\n".join(f"Q: {left}\nA: {right}" for left, right in VERSES), "\n".join(map("\t".join, VERSES)),
+    ):  # fmt: skip
+        pairs = read(content)
+        assert not pairs.dropped
+        assert read(content, same_language=True) == pairs
+
+
+@pytest.mark.parametrize(("lost", "side"), product((0, 13, 60, 119), (0, 1)))
+def test_where_lines_begin_to_drift(lost, side):
+    numbers = random.Random(lost).choices(range(1, 40), k=120)
+    files = [["word " * number for number in numbers], ["Wörter " * number for number in numbers]]
+    del files[side][lost]
+    refusal = refused(*map("\n".join, files))
+    assert refusal.key == ("data.unequal" if lost == 119 else "data.unequal_from")  # after the last one nothing drifts
+    if lost < 119:
+        assert 0 <= lost + 1 - refusal.values["line"] <= 1
+        assert refusal.values["lines_one"] - refusal.values["lines_two"] == (-1 if side == 0 else 1)
+
+
+def test_ten_lines_are_too_few_and_lengths_that_say_nothing_drift_nowhere():
+    lengths = [1, 39, 2, 35, 3, 30, 1, 38, 2, 36, 4]
+    for count, key in ((11, "data.unequal_from"), (10, "data.unequal")):
+        left, right = (["word " * length for length in lengths[:count]] for _ in range(2))
+        del right[3]
+        assert refused("\n".join(left), "\n".join(right)).key == key
+    for alike in (("same\n" * 50, "gleich\n" * 49), ("a\n" * 50, "b\n" * 10)):
+        assert refused(*alike).key == "data.unequal"
+
+
+TALK_DE = """<url>http://www.ted.com/talks/1</url>
+<title>Die Krise</title>
+Vielen Dank.
+Wirklich <em>sehr</em>.
+
+<reviewer href="http://x">Jemand</reviewer>
+<url>http://www.ted.com/talks/2</url>
+Noch etwas.
+"""
+TALK_EN = "<url>1</url>\n<title>x</title>\nThank you.\nReally, <em>so</em> much.\n\n<url>2</url>\nOne more thing.\n"
+
+
+def test_talks():
+    spoken = "Vielen Dank.→Thank you. · Wirklich <em>sehr</em>.→Really, <em>so</em> much. · (blank) · (header) · (header)"
+    talks = f"(header) · (header) · {spoken} · Noch etwas.→One more thing."
+    assert outcome({"train.tags.de-en.de": TALK_DE, "train.tags.de-en.en": TALK_EN}) == f"tagged de→en: {talks} +html"
+    assert outcome(TALK_DE, TALK_EN + "\n") == f"tagged: {talks} · (blank) +html"
+    assert outcome(TALK_DE, TALK_EN + "Zu viel.\n") == "!unequal_tagged one=a.txt lines_one=4 two=b.txt lines_two=5"
+
+
+def campaign(kind: str, language: str, *texts: str, doc: str = "7") -> str:
+    body = "".join(f'<seg id="{number}"> {text} </seg>\n' for number, text in enumerate(texts, 1))
+    attribute = {"srcset": "srclang", "refset": "trglang"}.get(kind, "lang")
+    body = f'<doc docid="{doc}">\n<url>u</url>\n{body}</doc>'
+    return f'<?xml version="1.0"?>\n<mteval>\n<{kind} setid="x" {attribute}="{language}">\n{body}\n</{kind}>\n</mteval>\n'
+
+
+ONE, OTHER = campaign("srcset", "de", "Vielen Dank.", "A &amp; B", "nur hier"), campaign("refset", "en", "Thanks.", "A & B")
+ONE_FILE = """<?xml version='1.0' encoding='utf-8'?><dataset id="newstest"><doc id="d1" origlang="en">
+<src lang="en"><p><seg id="1">Hello.</seg><seg id="2">Bye.</seg></p></src>
+<ref lang="de" translator="A"><p><seg id="1">Hallo.</seg><seg id="2">Tschüss.</seg></p></ref></doc>
+<doc id="d2"><src lang="en"><seg id="1">Yes</seg></src><ref lang="de" translator="A"><seg id="1">Ja</seg></ref></doc></dataset>"""
+
+
+def test_segments(monkeypatch):
+    for contents, expected in (
+        ((ONE, OTHER), "segments/item de→en: Vielen Dank.→Thanks. · A & B→A & B · (empty_target) +same"),
+        ((OTHER, ONE), "segments/item de→en 1→0: Vielen Dank.→Thanks. · A & B→A & B · (empty_target) +same"),
+        # documents of other names are joined by their order
+        ((campaign("doc_", "", "a", "b"), campaign("doc_", "", "c", "d", doc="other")), "segments/item: a→c · b→d"),
+        ((ONE_FILE,), "segments/item en→de: Hello.→Hallo. · Bye.→Tschüss. · Yes→Ja"),
+        (({"x.de.sgm": '<doc docid="a"><seg id="1">a1</seg><seg id="2">a2</seg></doc><doc docid="b"><seg id="1">b1\nb1</seg></doc>',
+           "x.en.sgm": '<DOC docid="b"><SEG id="1">B1</SEG></DOC>\n<DOC docid="a"><hl><seg id="2">A2</seg></hl><seg id=1>A1</DOC>'},),
+         "segments/item de→en: a1→A1 · a2→A2 · b1 b1→B1"),
+        ((campaign("srcset", "de", "a"),), "!one_side"), (("<tmx><tu><tuv><seg>a</seg></tuv></tu></tmx>",), "!one_language only="),
+        ((campaign("srcset", "de", "a"), campaign("refset", "en", "b").replace('seg id="1"', 'seg id="9"')), "!no_common_segments"),
+    ):  # fmt: skip
+        assert outcome(*contents) == expected
+    monkeypatch.setattr(annotated, "MAX_LINES", 3)
+    assert refused("<seg id=1>\n" * 4).key == "data.too_many_lines"

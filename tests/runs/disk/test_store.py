@@ -27,7 +27,6 @@ def a_run(id=ID, **values):
 
 
 def trained():
-    """A finished run under another id."""
     run, _ = alone(tiny())
     copy = a_run(status="done", step=12, checkpoint_step=12)
     copy.parts |= run.parts

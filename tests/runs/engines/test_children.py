@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from playground.runs.engines import choice
-from playground.runs.engines.choice import Remote
 from playground.runs.runtime import Runtime
-from tests.runs.tiny import CORPORA, ME, YOU, at_step, done, ended_as_if_alone, limits, tiny, wait
+from tests.runs.tiny import CORPORA, ME, at_step, done, ended_as_if_alone, limits, tiny, wait
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="there is no forkserver here")
@@ -56,17 +55,6 @@ def alive(pid):
 def check_ended_as_if_alone(made, experiments):
     for run, experiment in zip(map(done, made), experiments, strict=True):
         ended_as_if_alone(run, experiment)
-
-
-@pytest.mark.night  # by day the stories' server trains so
-@pytest.mark.parametrize("cores", [1, 2])
-def test_alone_or_beside_another_a_run_is_trained_beside_the_page(beside, cores):
-    runs = beside(cores=cores)
-    lone = at_step(runs.create(tiny(steps=100_000), ME), 1)
-    second = runs.create(tiny(), YOU)
-    assert isinstance(trainer(runs, lone), Remote)
-    assert (process_of(runs, lone) != process_of(runs, second)) == (cores > 1)
-    ended_as_if_alone(done(second), tiny())
 
 
 @pytest.mark.fault("kill -9 or SIGSTOP of a process that trains", "it is replaced, and its runs go on")

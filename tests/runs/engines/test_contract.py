@@ -11,10 +11,10 @@ from playground.config import Refusal
 from playground.runs.disk.folder import pack_run
 from playground.runs.disk.store import OWN_DATA, Store
 from playground.runs.engines.choice import CLUSTER, Remote
-from playground.runs.engines.trainer import InProcess, Lost
+from playground.runs.engines.trainer import InProcess
 from playground.runs.making import new_run
 from playground.runs.runtime import REAL
-from tests.runs.engines.links import Dying, Near, processes
+from tests.runs.engines.links import Near, processes
 from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, limits, same_parameters, same_replay, tiny, wait
 
 TURN = 0.02  # seconds
@@ -125,37 +125,6 @@ def test_moved_by_a_save_it_goes_on_as_if_it_had_stayed_and_what_was_done_since_
         assert run.step == len(run.history.steps) == step
     to_the_end(trainer)
     assert_is_its_twin(run, tiny())
-
-
-@pytest.mark.fault(
-    "an engine that dies at random, before or after it did what it was asked",
-    "no more than one interval of saves is trained again; the same weights",
-)
-@pytest.mark.night
-@pytest.mark.parametrize("seed", range(3))
-def test_an_engine_that_dies_at_random_costs_no_more_than_one_interval_of_saves(store, seed):
-    """Whatever it was asked when it died, and whether it had done it by then."""
-    experiment, link, every = tiny(seed=seed), Dying(seed, often=(4, 16)), 4
-    run, trainer, ended = created(store, experiment), None, False
-    while not ended:
-        assert link.deaths < 100, "it never comes to its end"
-        reached = run.step
-        try:
-            if trainer is None:
-                trainer = Remote(run, link, LIMITS.replay_bytes)
-                trainer.prepare(partial(store.read, run))
-                assert 0 <= reached - run.step <= every
-                assert run.step == len(run.history.steps)
-            if not trainer.advance(TURN, True):
-                trainer.finish()
-                ended = True
-            elif run.step % every == 0:
-                save(store, run, trainer)
-        except Lost:
-            trainer.close()
-            trainer = None
-    assert link.deaths > 1
-    assert_is_its_twin(run, experiment)
 
 
 def test_own_sentences_travel_and_not_where_they_are(begin, store, tmp_path, monkeypatch):

@@ -67,7 +67,6 @@ class ByHand:
         return self.scheduler.give_turn(blocking=False)
 
     def turns(self, most=10_000):
-        """All that are due."""
         while most and self.turn():
             most -= 1
         return self.log
@@ -161,8 +160,6 @@ def test_an_overdue_turn_is_given_up_and_its_memory_comes_back_when_it_ends():
 
 
 class Threaded(Job):
-    """The same, in a thread of the scheduler's own."""
-
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
         self.server, self.done = SimpleNamespace(begun=lambda job: job.during()), threading.Event()
@@ -310,7 +307,6 @@ def test_who_hangs_takes_no_place_from_those_who_ask_later(caplog):
 
 
 def burn(seconds):
-    """Takes so much time of a processor."""
     until = time.thread_time() + seconds
     while time.thread_time() < until:
         pass
