@@ -96,10 +96,10 @@ export class Crowd {
     element.style.cssText = `--ratio: ${columns / rows}; --layers: ${weights.length}; --heads: ${across}; --tall: ${tall}px`;
     for (const small of element.querySelectorAll(".pg-thumb")) {
       const [at, of] = [Number(small.dataset.layer), Number(small.dataset.head)], [name, number] = names?.[at]?.[of] ?? ["", ""];
-      const place = say("layer_head", { layer: at + 1, head: of + 1 }), written = [of + 1, name, number].filter(Boolean).join(" ");
+      const place = say("layer_head", { layer: at + 1, head: of + 1 }), written = [of + 1, number, name].filter(Boolean).join(" ");
       const about = { title: `${place} · ${name} ${number}`, "aria-label": `${written}, ${place}` }; // what stands on it comes first in its name
       updateAttributes(small, { ...about, "aria-pressed": at === layer && of === head, "data-named": Boolean(name) });
-      const [, , words] = small.children, [first, second] = words.children;
+      const [, , words] = small.children, [second, first] = words.children;
       first.textContent = name;
       second.textContent = number;
     }
@@ -115,7 +115,7 @@ export class Crowd {
     const here = { layer: layer + 1, head: head + 1, follow: "off" };
     const leave = () => this.panel.preview(null), enter = () => this.block.layer !== null && !isGrowing() && this.panel.preview(here);
     return button({ class: "pg-thumb", dataset: { layer, head }, onclick: () => move(here), onmouseenter: enter, onmouseleave: leave, onfocus: leave },
-      h("i", { class: "pg-spot" }), h("span", {}, String(head + 1)), h("small", {}, h("span", {}), " ", h("b", {})));
+      h("i", { class: "pg-spot" }), h("span", {}, String(head + 1)), h("small", {}, h("b", {}), " ", h("span", {})));
   }
 
   // ---- the pictures -------------------------------------------------------------------------------------------------------------------

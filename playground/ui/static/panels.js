@@ -10,6 +10,7 @@ import { heldHead, isActive, isGrowing, isTooEarly, parentOfRun, shownStep } fro
 import { nextStop } from "./replay.js";
 import { refreshSentence, sentenceQuery, showSentence } from "./sentence.js";
 import { render } from "./kinds.js";
+import { windowHeight } from "./space_frame.js";
 import { awaits } from "./room_question.js";
 import { answersOf } from "./checks.js";
 
@@ -29,7 +30,7 @@ function shownState() {
 
 function parameters(changes = {}) {
   const pixels = (length, unit) => String(Math.round(length / unit) * unit);
-  const query = { dark: isDark() ? "1" : "", width: pixels(hostOf(cursor.tab)?.clientWidth || 700, 20), height: pixels(innerHeight, 4) };
+  const query = { dark: isDark() ? "1" : "", width: pixels(hostOf(cursor.tab)?.clientWidth || 700, 20), height: pixels(windowHeight(), 4) };
   for (const [name, value] of Object.entries({ ...cursor, text: sentenceText(), ...changes })) {
     if (!LEFT_OUT.has(name) && value !== "") query[name] = value;
   }

@@ -9,7 +9,7 @@ import { isStorageOpen } from "./storage.js";
 
 const LEAST = 400; // px in sight, below which the bar would cover too much: it goes with the page then
 const isFramed = globalThis.parent !== globalThis.self;
-let outside = { top: 0, below: 0 };
+let outside = { top: 0, below: 0, window: 0 };
 
 /**
  * The part of a frame that is in sight: pixels of the frame that lie above it and below it, and its height.
@@ -18,16 +18,19 @@ let outside = { top: 0, below: 0 };
 function partInSight({ iframeHeight, clientHeight, offsetTop, scrollTop }) {
   const top = Math.min(Math.max(0, scrollTop - offsetTop), iframeHeight);
   const bottom = Math.min(Math.max(top, scrollTop + clientHeight - offsetTop), iframeHeight);
-  return { top, below: iframeHeight - bottom, height: bottom - top };
+  return { top, below: iframeHeight - bottom, height: bottom - top, window: clientHeight };
 }
 
 function place(info) {
-  const { top, below, height } = (outside = partInSight(info));
+  const { top, below, height, window } = (outside = partInSight(info));
   const isTall = (top > 0 || below > 0) && !document.body.hasAttribute("data-present");
   document.body.toggleAttribute("data-tall-frame", isTall);
-  const sizes = { top, below, height, bar: height < LEAST ? 0 : top };
+  const sizes = { top, below, height, window, bar: height < LEAST ? 0 : top };
   for (const [name, pixels] of Object.entries(sizes)) document.documentElement.style.setProperty(`--seen-${name}`, `${Math.round(pixels)}px`);
 }
+
+/** The height of what can be in sight at once: of the window, also where the frame in it is taller. */
+export const windowHeight = () => (document.body.hasAttribute("data-tall-frame") ? outside.window : innerHeight);
 
 /** Gradio makes the frame as tall as its content, but gives up when that grew a few times: what is left over is asked for here. */
 function grow() {

@@ -21,7 +21,7 @@ from playground.runs.names import owner_of
 from playground.runs.queue import saving, train_inline
 from playground.runs.registry import Runs
 from tests.runs.by_hand import at_rest, ended, ordered, refused
-from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, YOU, curve, done, ended_as_if_alone, limits, same_parameters, tiny
+from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, YOU, curve, done, ended_as_if_alone, limits, same_parameters, same_replay, tiny
 from tests.simulation import world as simulation
 from tests.simulation.world import Disk, World
 
@@ -40,8 +40,8 @@ def served(folder):
 
 
 @cache
-def twin():
-    run = train_inline.new_run(tiny(**KNOBS), PAIRS, LIMITS)
+def twin(**knobs):
+    run = train_inline.new_run(tiny(**KNOBS | knobs), PAIRS, LIMITS)
     for _ in train_inline.train(run, CORPORA, LIMITS.replay_bytes):
         pass
     return run
@@ -181,7 +181,9 @@ def test_whichever_file_is_damaged_at_whichever_moment_in_whichever_engine(tmp_p
         if rests or not run.working:
             ordered(world, run, "resume")
         at_rest(world, run)
-        ended_as_if_alone(run, twin(12))
+        assert (run.status, curve(run)) == ("done", curve(twin(steps=12))), how
+        assert same_parameters(run.snapshot.parameters, twin(steps=12).snapshot.parameters)
+        assert same_replay(run, twin(steps=12))
         world.end(killed=True)
 
 
