@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -20,13 +21,16 @@ from playground.data.readable import WORD_START
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.decoding import best, greedy, sample, trace
 from playground.features.evaluation.query import measure, tokenization
+from playground.features.shared.figures.plain import weights_image
 from playground.features.shared.queries.reader import max_output_tokens
 from playground.loading import files_of
 from playground.model.transformer import Transformer
 from playground.reading.text import normalise
 from playground.runs.disk import files
 from playground.runs.disk.replay_file import read_parameters
+from playground.tasks.toy_tasks import TASKS, draw_examples
 from playground.variants import build
+from playground.words import ENGLISH, say
 
 KINDS = ("encoder", "decoder", "cross")
 
@@ -49,6 +53,15 @@ class Attention:
     def labels(self, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Returns the (rows, columns) labels of one of KINDS."""
         return {"encoder": (self.source, self.source), "decoder": (self.output, self.fed), "cross": (self.output, self.source)}[kind]
+
+    def _repr_html_(self) -> str:
+        """Draws the last layer's mean over the heads, for a notebook: of cross-attention, else of what the model has."""
+        for kind in reversed(KINDS):
+            weights = getattr(self, kind)
+            if weights.size:
+                label = say(ENGLISH, "plot.example", kind=say(ENGLISH, f"plot.{kind}"))
+                return f"<div>{escape(label)}</div>{weights_image(weights[-1].mean(axis=0), *self.labels(kind), label)}"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -88,18 +101,24 @@ class TrainedRun:
 
 @dataclass(frozen=True, repr=False)
 class Pretrained:
-    """A trained model with its tokenizers. `contents` holds the files it was built from, by their names."""
+    """A trained model with its tokenizers. `contents` holds the files it was built from, by their names; `example` is a source sentence
+    for its picture in a notebook."""
 
     model: Transformer
     tokenizers: tuple[Tokenizer, Tokenizer]
     run: TrainedRun
     longest_target: int = 0  # of the training data, in tokens with EOS; 0 if unknown
     contents: Mapping[str, bytes] = field(default_factory=dict)
+    example: str = ""
 
     def __repr__(self) -> str:
         size = sum(parameter.numel() for parameter in self.model.parameters())
         scores = f"{len(self.run.rows):,} steps, exact match {self.run.exact_match:.1%}"
         return f"<Pretrained {self.run.settings['task']}: {size:,} parameters, {scores}>"
+
+    def _repr_html_(self) -> str:
+        """Adds to the line the attention weights with which the model translates its example: for a toy task a held-out sentence."""
+        return f"<div>{escape(repr(self))}</div>" + (self.attention(self.example)._repr_html_() if self.example else "")
 
     @overload
     def translate(self, text: str, beam: int = ..., length_penalty: float = ..., temperature: float = ..., seed: int = ...) -> str: ...
@@ -202,7 +221,9 @@ def build_pretrained(contents: Mapping[str, bytes]) -> Pretrained:
         raise Refusal("runs.not_a_run", what="config.json")
     model = _model(experiment.model, src.size, tgt.size, contents["model.safetensors"])
     run = TrainedRun(experiment.flat(), contents["history.csv"].decode("utf-8", "replace"))
-    return Pretrained(model, (src, tgt), run, longest, dict(contents))
+    task = experiment.data.task
+    example = next(draw_examples(task, "heldout", experiment.data.data_seed)).src if task in TASKS else ""
+    return Pretrained(model, (src, tgt), run, longest, dict(contents), example)
 
 
 def _model(config: ModelConfig, src_vocab: int, tgt_vocab: int, data: bytes) -> Transformer:

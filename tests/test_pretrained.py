@@ -150,6 +150,10 @@ def test_what_is_saved_is_loaded_as_the_same_model(reverse, tmp_path, name):
     again = playground.load(tmp_path / name)
     assert repr(again) == repr(reverse) == "<Pretrained reverse: 239,262 parameters, 90 steps, exact match 99.0%>"
     assert again.contents == reverse.contents
+    picture = again._repr_html_()
+    assert picture.startswith("<div>&lt;Pretrained reverse: ")
+    assert picture.count("<rect") == (len(again.example) + 1) * (len(again.translate(again.example)) + 1)
+    assert len(picture) < 40_000
 
 
 def test_training_in_a_line_is_the_training_of_the_command_line(tmp_path, capsys):
