@@ -20,12 +20,11 @@ from playground.config import EOS, KNOBS, MAX_POSITIONS, Experiment, ModelConfig
 from playground.data.readable import WORD_START
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.decoding import best, greedy, sample, trace
-from playground.features.evaluation.query import measure, tokenization
+from playground.features.evaluation.query import score_outputs
 from playground.features.shared.figures.plain import weights_image
 from playground.features.shared.queries.reader import max_output_tokens
 from playground.loading import files_of
 from playground.model.transformer import Transformer
-from playground.reading.text import normalise
 from playground.runs.disk import files
 from playground.runs.disk.replay_file import read_parameters
 from playground.tasks.toy_tasks import TASKS, draw_examples
@@ -168,10 +167,8 @@ class Pretrained:
     def score(self, sources: Sequence[str], references: Sequence[str], beam: int = 1, length_penalty: float = 0.0) -> dict[str, float]:
         """Translates and scores by sacrebleu: {"bleu", "chrf"} from 0 to 100, {"exact_match"} from 0 to 1. Raises Refusal as `translate`,
         ValueError without sentences or with another number of references."""
-        outputs = self.translate(list(sources), beam, length_penalty)
-        measured = measure(outputs, [[reference] for reference in references], tokenization(references))
-        same = sum(output == normalise(reference) for output, reference in zip(outputs, references, strict=True))
-        return {"bleu": measured.bleu, "chrf": measured.chrf, "exact_match": same / len(outputs)}
+        scored = score_outputs(self.translate(list(sources), beam, length_penalty), references)
+        return {"bleu": scored.measured.bleu, "chrf": scored.measured.chrf, "exact_match": scored.exact_match}
 
     def save(self, path: str | Path) -> None:
         """Writes the model where `load` finds it again: into a folder, or a zip if the name ends so. Raises OSError."""

@@ -18,6 +18,7 @@ from playground.features.shared.queries.time_slices import SLICE, affordable, in
 from playground.features.shared.queries.validation import Evaluated, evaluate, evaluate_on
 from playground.model.transformer import Transformer
 from playground.reading.pairs import Pairs
+from playground.reading.text import normalise
 from playground.runs.corpora import Corpora
 from playground.runs.history import tokens_correct
 from playground.runs.run import Run
@@ -93,6 +94,23 @@ def tokenization(references: Sequence[str], unit: str | None = None) -> str:
     if len(CHINESE.findall(text)) * 2 > len(text):
         return "zh"
     return "char" if (unit or natural_unit(references)) == "characters" else "13a"
+
+
+@dataclass(frozen=True)
+class Score:
+    """Scores of all outputs, each against one reference as its file has it, like the `sacrebleu` program."""
+
+    measured: Measured
+    tokenize: str
+    exact_match: float  # the share of outputs equal to their reference but for white space and hidden characters
+
+
+def score_outputs(outputs: Sequence[str], references: Sequence[str], tokenize: str | None = None, resamples: int = 1) -> Score:
+    """Scores outputs; `tokenize` None: chosen by the references' script. Raises ValueError when there is nothing to score."""
+    tokenize = tokenize or tokenization(references)
+    measured = measure(outputs, [[reference] for reference in references], tokenize, resamples)
+    same = sum(output == normalise(reference) for output, reference in zip(outputs, references, strict=True))
+    return Score(measured, tokenize, same / len(outputs))
 
 
 @dataclass(frozen=True)

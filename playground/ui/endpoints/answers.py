@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, default
+from playground.config import KNOBS, Experiment, Refusal, with_task_steps
 from playground.features.shared import uploading
 from playground.features.shared.experiment import measure_result
 from playground.features.shared.naming import disclosed
@@ -131,9 +131,7 @@ class Endpoint:
 def train(caller: Caller, owner: str, label: str, **knobs: Any) -> dict[str, Any]:
     """Queues a new run. Raises Refusal."""
     check_owner(owner)
-    if knobs["steps"] is None:
-        knobs["steps"] = TASK_STEPS.get(knobs["task"], default("steps"))
-    experiment = Experiment().with_(**knobs)
+    experiment = Experiment().with_(**with_task_steps(knobs))
     pairs, credit = uploading.experiment_pairs(caller.runs, experiment, owner)
     return run_state(caller, caller.runs.create(experiment, owner, pairs=pairs, credit=credit, label=label), owner)
 
