@@ -29,8 +29,8 @@ for _capacity in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
 
 
 def __getattr__(name: str) -> object:
-    """Imports what needs torch at its first use: `playground.load`, `playground.train` and `playground.plot`."""
-    if module := {"load": "pretrained", "train": "scripting", "plot": "plot"}.get(name):
+    """Imports what needs torch at its first use: `playground.load`, `train`, `repeat` and `plot`."""
+    if module := {"load": "pretrained", "train": "scripting", "repeat": "scripting", "plot": "plot"}.get(name):
         imported = importlib.import_module(f"playground.{module}")
         return imported if name == module else getattr(imported, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +12,15 @@ from typing import Any
 
 import torch
 
-from playground.config import default, preset, with_task_steps
+from playground.config import KNOBS, Experiment, default, preset, with_task_steps
 from playground.data.suggestion import suggest
 from playground.export.exported_run import export_run
 from playground.pretrained import Pretrained, build_pretrained
+from playground.reading.column_mapping import Choices
 from playground.reading.pairs import Pairs
 from playground.runs import upload_process
 from playground.runs.corpora import Corpora
+from playground.runs.disk.folder import Folder
 from playground.runs.machine_speed import warm_up
 from playground.runs.queue import train_inline
 from playground.runs.replay import BUDGET_BYTES
@@ -57,13 +59,36 @@ def train(
         settings = {"task": task, "pairs": pairs, "files": files, **knobs}
         saved = train_inline.open_saved(Path(resume).expanduser(), [name for name, value in settings.items() if value is not None])
         out = out or resume
-    run, corpora = saved.run if saved else _new_run(task, read_own(pairs, files), knobs), Corpora()
+    run = saved.run if saved else _new_run(task, read_own(pairs, files), knobs)
     folder = Path(out).expanduser() if out else None
     if folder:
         train_inline.check_free(folder)
+    return _train(run, on_step, progress, saved=saved, out=folder)
+
+
+def repeat(folder: str | Path, how: Mapping[str, Any]) -> Pretrained:
+    """Trains the run of an unzipped export again, as its run.ipynb does; `how` is what config.json can't hold (see `documents.how`). Raises
+    Refusal and OSError."""
+    folder = Path(folder)
+    config, own = json.loads((folder / "config.json").read_text(encoding="utf-8")), None
+    if config["task"] == "own":
+        choices = Choices(source=0, target=1, header=True, same_language=True, joined=(), group=how["group"])
+        own = upload_process.read([("sentences.tsv", (folder / "sentences.tsv").read_bytes())], choices)
+        own = replace(own, given=tuple(how["given"]))
+    run = train_inline.new_run(Experiment().with_(**{name: config[name] for name in KNOBS} | how["knobs"]), own)
+
+    def move(row: Mapping[str, float]) -> bool:
+        run.live |= {knob: value for after, knob, value in how["moved"] if after == row["step"]}
+        return row["step"] < how["step"]
+
+    move({"step": 0})
+    return _train(run, move, progress=True)
+
+
+def _train(run: Run, on_step: OnStep | None, progress: bool, saved: Folder | None = None, out: Path | None = None) -> Pretrained:
     warm_up(run.device)
     with _threads_restored(), _bar(run, progress) as advance:
-        for step in train_inline.train(run, corpora, BUDGET_BYTES if folder else 0, saved=saved, out=folder):
+        for step in train_inline.train(run, Corpora(), BUDGET_BYTES if out else 0, saved=saved, out=out):
             row = newest_row(run, step)
             advance(row)
             if on_step and on_step(row) is False:

@@ -17,6 +17,8 @@ TINY = {
 }  # fmt: skip
 SOURCE, TARGET = "kanarie", "zeisig"  # a word of each of the owner's sentences, that no other visitor may read
 LINES = "\n".join(f"{SOURCE} {n} sings\t{TARGET} {n} singt" for n in range(60))
+FORM = "multipart/form-data; boundary=x"
+FILE = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.tsv"\r\n\r\na\tb\r\n--x--\r\n'
 PATIENCE = 60.0  # seconds
 
 
@@ -35,6 +37,7 @@ class People:
     canary: bytes = TARGET.encode()
     run: str = ""  # the owner's
     own: str = ""  # the owner's sentences
+    file: str = ""  # the path of an uploaded file of a stranger's
     room: str = ""  # the teacher's, in which the student is; the other one was removed
     activity: str = ""
     config: dict[str, Any] = field(default_factory=dict)  # Gradio's, of the page
@@ -45,7 +48,7 @@ class People:
         people = cls(port, {"nobody": ""} | {name: (name * 16)[:32] for name in names})
         people.config = people.get("/config")
         ticket = people.get(f"{PAGE}/boot", "owner")["ticket"]
-        people.own = people._upload(ticket)
+        people.own, people.file = people._upload(ticket), people._upload_file()
         knobs = {**TINY, "task": "own", "tokenizer": "characters", "own": people.own}
         people.run = people.post(f"{PAGE}/command", "owner", action="train", run="", knobs=knobs)["run"]
         people.room = people.post(f"{PAGE}/room/open", "teacher", language="en", ends=time.time() + 86_400)["room"]["code"]
@@ -88,6 +91,13 @@ class People:
         events = self._asked("GET", "/gradio_api/queue/data?session_hash=people", "owner").decode()
         event = next(json.loads(line[6:]) for line in events.splitlines() if line.startswith("data: ") and "process_completed" in line)
         return event["output"]["data"][0]["own"]
+
+    def _upload_file(self) -> str:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection.request("POST", "/gradio_api/upload", FILE, {"Content-Type": FORM})
+        (path,) = json.loads(connection.getresponse().read())
+        connection.close()
+        return path
 
     def _wait(self) -> None:
         """Until the run is trained."""
