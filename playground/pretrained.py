@@ -20,8 +20,8 @@ from playground.config import EOS, KNOBS, MAX_POSITIONS, Experiment, ModelConfig
 from playground.data.readable import WORD_START
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.decoding import best, greedy, sample, trace
+from playground.export.use import svg
 from playground.features.evaluation.query import score_outputs
-from playground.features.shared.figures.plain import weights_image
 from playground.features.shared.queries.reader import max_output_tokens
 from playground.loading import files_of
 from playground.model.transformer import Transformer
@@ -58,8 +58,9 @@ class Attention:
         for kind in reversed(KINDS):
             weights = getattr(self, kind)
             if weights.size:
-                label = say(ENGLISH, "plot.example", kind=say(ENGLISH, f"plot.{kind}"))
-                return f"<div>{escape(label)}</div>{weights_image(weights[-1].mean(axis=0), *self.labels(kind), label)}"
+                about = say(ENGLISH, "plot.example", kind=say(ENGLISH, f"plot.{kind}"))
+                rows, columns = (["␣" if name == " " else name for name in names] for names in self.labels(kind))
+                return f"<div>{about}</div>" + svg([weights[-1:].mean(axis=1, keepdims=True)], rows, columns, say(ENGLISH, "plot.mean"))
         return ""
 
 
@@ -219,7 +220,7 @@ def build_pretrained(contents: Mapping[str, bytes]) -> Pretrained:
     model = _model(experiment.model, src.size, tgt.size, contents["model.safetensors"])
     run = TrainedRun(experiment.flat(), contents["history.csv"].decode("utf-8", "replace"))
     task = experiment.data.task
-    example = next(draw_examples(task, "heldout", experiment.data.data_seed)).src if task in TASKS else ""
+    example = (TASKS[task].telling or next(draw_examples(task, "heldout", experiment.data.data_seed)).src) if task in TASKS else ""
     return Pretrained(model, (src, tgt), run, longest, dict(contents), example)
 
 

@@ -42,7 +42,7 @@ lessons: numpy torch | words tasks choices config cursor model data variants dec
 export: safetensors sentencepiece torch | words tasks config model reading data variants runs queries
 hub: huggingface_hub torch | config model data variants runs export
 loading: huggingface_hub | config runs export
-pretrained: numpy pandas torch | words figures tasks config loading model data variants decoding runs queries
+pretrained: numpy pandas torch | words tasks config export loading model data variants decoding runs queries
 scripting: torch tqdm | config reading data runs export pretrained
 features: numpy | words figures knobs config cursor reading model data decoding inspection training runs rooms queries lessons
 plot: numpy plotly | words figures config features

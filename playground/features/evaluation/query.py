@@ -54,9 +54,12 @@ def measure(outputs: Sequence[str], references: Sequence[Sequence[str]], tokeniz
     """Returns BLEU and chrF of outputs, each with all its right answers. `tokenize` is sacrebleu's: "13a", "zh", "char", …; with more than
     one of `resamples` its bootstrap gives confidence intervals (Koehn 2004).
 
-    Raises ValueError when there are no outputs, or one of them has no reference.
+    Raises ValueError when there are no outputs, or one of them has no reference; Refusal without sacrebleu.
     """
-    from sacrebleu.metrics import BLEU, CHRF  # a slow import, kept out of the page's start
+    try:
+        from sacrebleu.metrics import BLEU, CHRF  # a slow import, kept out of the page's start
+    except ImportError:
+        raise Refusal("export.no_package", package="sacrebleu") from None
 
     if not outputs or len(outputs) != len(references) or not all(references):
         raise ValueError("sacrebleu needs at least one output, and a reference for each")

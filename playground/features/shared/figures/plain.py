@@ -1,18 +1,16 @@
-"""Pictures without Plotly: a still of a figure, attention weights and learning rates as SVG, a matrix as a small grid of integers."""
+"""Pictures without Plotly: a still of a figure, a learning rate's line as SVG, a matrix as a small grid of integers."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape, unescape
 
 import numpy as np
 
-from playground.features.shared.figures import theme, tokens
 from playground.features.shared.figures.theme import Style
 
 WIDTH, HEIGHT, EDGE = 280, 64, 2  # units of the SVG; the page's style sets its width
-CELL, LETTER = 22, 8  # px of a cell's side and of a label's letter
 MAX_SHAPE = (24, 64)  # maximum rows and columns
 STRONGEST, MASKED = 127, -128  # among the integers
 
@@ -74,29 +72,6 @@ def _render_labels(name: str, axis: Mapping) -> list[str]:
     """Renders the tick labels, which are HTML for Plotly."""
     ticks = zip(axis["tickvals"], axis["ticktext"], strict=True)
     return [f'<span class="{name}" style="--at:{at}">{escape(unescape(text))}</span>' for at, text in ticks]
-
-
-def weights_image(weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], label: str) -> str:
-    """Draws attention weights (Q, K) as an SVG named `label` that needs nothing else: rows are queries, columns are keys, each cell tells
-    its weight. Raises ValueError if the shapes don't fit."""
-    weights = theme.fit(weights, rows, columns)
-    names = [[tokens.shortened(name) for name in axis] for axis in (rows, columns)]
-    left, top = (LETTER * max(map(len, axis)) + 12 for axis in names)
-    width, height = left + CELL * len(columns) + 2, top + CELL * len(rows) + 2
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img" aria-label="{escape(label)}"'
-        f' style="background:{Style().colors["paper"]};max-width:100%" font-family="{escape(theme.MONO)}" font-size="12"'
-        f' fill="{Style().colors["text"]}">'
-    ]
-    for row, (query, shades) in enumerate(zip(names[0], map(Style().shades, weights), strict=True)):
-        y = top + CELL * row
-        parts.append(f'<text x="{left - 6}" y="{y + 15}" text-anchor="end">{escape(query)}</text>')
-        for column, (key, shade) in enumerate(zip(names[1], shades, strict=True)):
-            cell = f'<rect x="{left + CELL * column}" y="{y}" width="{CELL - 1}" height="{CELL - 1}" fill="{shade}">'
-            parts.append(f"{cell}<title>{escape(query)}, {escape(key)}: {weights[row, column]:.3f}</title></rect>")
-    for column, key in enumerate(names[1]):
-        parts.append(f'<text transform="translate({left + CELL * column + 15},{top - 6}) rotate(-90)">{escape(key)}</text>')
-    return "".join([*parts, "</svg>"])
 
 
 def drawing(rates: Mapping[int, float], label: str, ends: tuple[str, str]) -> str:
