@@ -7,7 +7,7 @@ import sys
 import zipfile
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -194,17 +194,12 @@ def test_a_training_that_was_stopped_or_cut_off_goes_on_as_if_it_had_not_been(tm
 
 
 def test_a_bar_is_drawn_where_a_person_watches(monkeypatch):
-    bars = []
-
-    class Bar(SimpleNamespace):
-        __enter__, __exit__ = lambda self: bars.append(self) or self, lambda *_: None
-        update, set_postfix = lambda self: setattr(self, "initial", self.initial + 1), lambda *_, **__: None
-
-    monkeypatch.setitem(sys.modules, "tqdm.auto", SimpleNamespace(tqdm=Bar))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", tqdm := MagicMock())
     for watched, progress in ((True, True), (True, False), (False, True)):
-        monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda watched=watched: watched, write=len, flush=list))
+        monkeypatch.setattr(sys, "stderr", MagicMock(**{"isatty.return_value": watched}))
         playground.train("copy", progress=progress, **TINY)
-    assert [(bar.initial, bar.total) for bar in bars] == [(12, 12)]
+    assert [call.kwargs for call in tqdm.tqdm.call_args_list] == [{"total": 12, "initial": 0, "unit": "step"}]
+    assert tqdm.tqdm().__enter__().update.call_count == 12
 
 
 def test_own_sentences_are_read_as_an_upload_is_and_a_step_can_end_the_training(tmp_path):

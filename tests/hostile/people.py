@@ -48,7 +48,8 @@ class People:
         people = cls(port, {"nobody": ""} | {name: (name * 16)[:32] for name in names})
         people.config = people.get("/config")
         ticket = people.get(f"{PAGE}/boot", "owner")["ticket"]
-        people.own, people.file = people._upload(ticket), people._upload_file()
+        people.own = people._upload(ticket)
+        (people.file,) = json.loads(people._asked("POST", "/gradio_api/upload", "stranger", FILE, FORM))
         knobs = {**TINY, "task": "own", "tokenizer": "characters", "own": people.own}
         people.run = people.post(f"{PAGE}/command", "owner", action="train", run="", knobs=knobs)["run"]
         people.room = people.post(f"{PAGE}/room/open", "teacher", language="en", ends=time.time() + 86_400)["room"]["code"]
@@ -74,10 +75,10 @@ class People:
             raise RuntimeError(f"{path}: {answer['error']}")
         return answer
 
-    def _asked(self, method: str, path: str, who: str, body: str | None = None) -> bytes:
+    def _asked(self, method: str, path: str, who: str, body: str | bytes | None = None, kind: str = "application/json") -> bytes:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         headers = {"X-Playground-Token": self.tokens[who]} if self.tokens[who] else {}
-        connection.request(method, path, body, headers | {"Content-Type": "application/json"})
+        connection.request(method, path, body, headers | {"Content-Type": kind})
         answer = connection.getresponse().read()
         connection.close()
         return answer
@@ -91,13 +92,6 @@ class People:
         events = self._asked("GET", "/gradio_api/queue/data?session_hash=people", "owner").decode()
         event = next(json.loads(line[6:]) for line in events.splitlines() if line.startswith("data: ") and "process_completed" in line)
         return event["output"]["data"][0]["own"]
-
-    def _upload_file(self) -> str:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        connection.request("POST", "/gradio_api/upload", FILE, {"Content-Type": FORM})
-        (path,) = json.loads(connection.getresponse().read())
-        connection.close()
-        return path
 
     def _wait(self) -> None:
         """Until the run is trained."""
