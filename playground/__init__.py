@@ -6,8 +6,8 @@ inspection (facts about arrays) · variants (deliberate changes of the model) ·
 cluster) · queries (analyses of a run) · export (a run as a zip) · hub (the Hugging Face Hub) · lessons (labs, experiments, the course) ·
 rooms (a class) · backup (a server's store as one file) · figures (arrays in, pictures out) · ui
 (the page) · freeze (the page as static files) · reading (uploaded files) · words (every sentence of the interface) · logs (one line per
-event) · pretrained, loading and scripting (a model, and its training, in a line of Python) · cli (the command line) · readme (the README's
-generated parts).
+event) · pretrained, loading, scripting and plot (a model, its training, and the attention of any model, in a line of Python) · cli (the
+command line) · readme (the README's generated parts).
 """
 
 import importlib
@@ -29,7 +29,8 @@ for _capacity in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
 
 
 def __getattr__(name: str) -> object:
-    """Imports what needs torch at its first use: `playground.load` and `playground.train`."""
-    if module := {"load": "pretrained", "train": "scripting"}.get(name):
-        return getattr(importlib.import_module(f"playground.{module}"), name)
+    """Imports what needs torch at its first use: `playground.load`, `train`, `repeat` and `plot`."""
+    if module := {"load": "pretrained", "train": "scripting", "repeat": "scripting", "plot": "plot"}.get(name):
+        imported = importlib.import_module(f"playground.{module}")
+        return imported if name == module else getattr(imported, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -276,6 +276,14 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 # The number of steps for tasks that need more than the default.
 TASK_STEPS = {name: task.steps for name, task in TASKS.items() if task.steps}
+
+
+def with_task_steps(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the knobs that are not None, with the steps that their task needs, where it has a number of its own and none is chosen."""
+    knobs = {name: value for name, value in chosen.items() if value is not None}
+    return {"steps": steps} | knobs if (steps := TASK_STEPS.get(knobs.get("task"))) else knobs
+
+
 # With `minutes`, this multiple of the steps that probably fit is planned: a machine may prove faster, and the clock ends the run.
 SLACK = 2
 # Step counts set by a preset or a task, not by the user.

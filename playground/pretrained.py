@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -19,14 +20,16 @@ from playground.config import EOS, KNOBS, MAX_POSITIONS, Experiment, ModelConfig
 from playground.data.readable import WORD_START
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.decoding import best, greedy, sample, trace
-from playground.features.evaluation.query import measure, tokenization
+from playground.export.use import svg
+from playground.features.evaluation.query import score_outputs
 from playground.features.shared.queries.reader import max_output_tokens
 from playground.loading import files_of
 from playground.model.transformer import Transformer
-from playground.reading.text import normalise
 from playground.runs.disk import files
 from playground.runs.disk.replay_file import read_parameters
+from playground.tasks.toy_tasks import TASKS, draw_examples
 from playground.variants import build
+from playground.words import ENGLISH, say
 
 KINDS = ("encoder", "decoder", "cross")
 
@@ -49,6 +52,16 @@ class Attention:
     def labels(self, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Returns the (rows, columns) labels of one of KINDS."""
         return {"encoder": (self.source, self.source), "decoder": (self.output, self.fed), "cross": (self.output, self.source)}[kind]
+
+    def _repr_html_(self) -> str:
+        """Draws the last layer's mean over the heads, for a notebook: of cross-attention, else of what the model has."""
+        for kind in reversed(KINDS):
+            weights = getattr(self, kind)
+            if weights.size:
+                about = say(ENGLISH, "plot.example", kind=say(ENGLISH, f"plot.{kind}"))
+                rows, columns = (["␣" if name == " " else name for name in names] for names in self.labels(kind))
+                return f"<div>{about}</div>" + svg([weights[-1:].mean(axis=1, keepdims=True)], rows, columns, say(ENGLISH, "plot.mean"))
+        return ""
 
 
 @dataclass(frozen=True)
@@ -88,18 +101,24 @@ class TrainedRun:
 
 @dataclass(frozen=True, repr=False)
 class Pretrained:
-    """A trained model with its tokenizers. `contents` holds the files it was built from, by their names."""
+    """A trained model with its tokenizers. `contents` holds the files it was built from, by their names; `example` is a source sentence
+    for its picture in a notebook."""
 
     model: Transformer
     tokenizers: tuple[Tokenizer, Tokenizer]
     run: TrainedRun
     longest_target: int = 0  # of the training data, in tokens with EOS; 0 if unknown
     contents: Mapping[str, bytes] = field(default_factory=dict)
+    example: str = ""
 
     def __repr__(self) -> str:
         size = sum(parameter.numel() for parameter in self.model.parameters())
         scores = f"{len(self.run.rows):,} steps, exact match {self.run.exact_match:.1%}"
         return f"<Pretrained {self.run.settings['task']}: {size:,} parameters, {scores}>"
+
+    def _repr_html_(self) -> str:
+        """Adds to the line the attention weights with which the model translates its example: for a toy task a held-out sentence."""
+        return f"<div>{escape(repr(self))}</div>" + (self.attention(self.example)._repr_html_() if self.example else "")
 
     @overload
     def translate(self, text: str, beam: int = ..., length_penalty: float = ..., temperature: float = ..., seed: int = ...) -> str: ...
@@ -149,10 +168,8 @@ class Pretrained:
     def score(self, sources: Sequence[str], references: Sequence[str], beam: int = 1, length_penalty: float = 0.0) -> dict[str, float]:
         """Translates and scores by sacrebleu: {"bleu", "chrf"} from 0 to 100, {"exact_match"} from 0 to 1. Raises Refusal as `translate`,
         ValueError without sentences or with another number of references."""
-        outputs = self.translate(list(sources), beam, length_penalty)
-        measured = measure(outputs, [[reference] for reference in references], tokenization(references))
-        same = sum(output == normalise(reference) for output, reference in zip(outputs, references, strict=True))
-        return {"bleu": measured.bleu, "chrf": measured.chrf, "exact_match": same / len(outputs)}
+        scored = score_outputs(self.translate(list(sources), beam, length_penalty), references)
+        return {"bleu": scored.measured.bleu, "chrf": scored.measured.chrf, "exact_match": scored.exact_match}
 
     def save(self, path: str | Path) -> None:
         """Writes the model where `load` finds it again: into a folder, or a zip if the name ends so. Raises OSError."""
@@ -202,7 +219,9 @@ def build_pretrained(contents: Mapping[str, bytes]) -> Pretrained:
         raise Refusal("runs.not_a_run", what="config.json")
     model = _model(experiment.model, src.size, tgt.size, contents["model.safetensors"])
     run = TrainedRun(experiment.flat(), contents["history.csv"].decode("utf-8", "replace"))
-    return Pretrained(model, (src, tgt), run, longest, dict(contents))
+    task = experiment.data.task
+    example = (TASKS[task].telling or next(draw_examples(task, "heldout", experiment.data.data_seed)).src) if task in TASKS else ""
+    return Pretrained(model, (src, tgt), run, longest, dict(contents), example)
 
 
 def _model(config: ModelConfig, src_vocab: int, tgt_vocab: int, data: bytes) -> Transformer:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from playground.config import TASK_STEPS, preset
+from playground.config import KNOBS, Experiment, default, preset, with_task_steps
 from playground.data.suggestion import suggest
 from playground.export.exported_run import export_run
 from playground.pretrained import Pretrained, build_pretrained
+from playground.reading.column_mapping import Choices
 from playground.reading.pairs import Pairs
 from playground.runs import upload_process
 from playground.runs.corpora import Corpora
-from playground.runs.disk.store import write_run
+from playground.runs.disk.folder import Folder
 from playground.runs.machine_speed import warm_up
 from playground.runs.queue import train_inline
 from playground.runs.replay import BUDGET_BYTES
@@ -27,47 +30,79 @@ OnStep = Callable[[dict[str, float]], object]
 
 
 def train(
-    task: str = "reverse",
+    task: str | None = None,
     *,
     pairs: Iterable[tuple[str, str]] | None = None,
     files: str | Path | Sequence[str | Path] | None = None,
     on_step: OnStep | None = None,
     progress: bool = True,
     out: str | Path | None = None,
+    resume: str | Path | None = None,
     **knobs: Any,
 ) -> Pretrained:
     """Trains a model in this process, as the page would, and returns it.
 
-    The data is a toy task, or own sentences: `pairs` of (source, target), or `files` of any format that an upload may have (two files:
-    line by line). For own sentences the settings that `knobs` leaves open are suggested by the data; for a task they are the defaults.
-    `on_step` gets {"step", "loss", "learning_rate", "grad_norm", "tokens_per_second"} after each step, with the scores of a validation
-    where there was one ("validation_loss", "token_accuracy", "exact_match"); when it returns False, training ends there. `progress` draws
-    a bar where tqdm is installed. `out` keeps the whole run in a folder, with its replay.
+    The data is a toy task ("reverse" if none is named), or own sentences: `pairs` of (source, target), or `files` of any format that an
+    upload may have (two files: line by line). For own sentences the settings that `knobs` leaves open are suggested by the data; for a
+    task they are the defaults. `on_step` gets {"step", "loss", "learning_rate", "grad_norm", "tokens_per_second"} after each step, with the
+    scores of a validation where there was one ("validation_loss", "token_accuracy", "exact_match"); when it returns False, training stops
+    there. `progress` draws a bar in a terminal or a notebook where tqdm is installed.
+
+    `out` keeps the whole run in a folder, with its replay, at the end and every quarter of a minute. `resume` goes on with a training that
+    was stopped or cut off, from the folder that has it, bit for bit as if it had gone on at once, and keeps it there unless `out` is given.
 
     Raises Refusal with one sentence: for unknown or invalid knobs, for sentences that can't be read, and when training diverges;
-    before it begins, where `out` holds something else than a run.
+    before it begins, where `out` holds something else than a run, or `resume` one that has ended.
     """
-    own = read_own(pairs, files)
-    chosen = {"task": "own" if own else task, **knobs}
-    if own:
-        chosen = {**suggest(own, preset("default").difference() | chosen).knobs, **chosen}
-    elif chosen["task"] in TASK_STEPS:
-        chosen.setdefault("steps", TASK_STEPS[chosen["task"]])
-    run, corpora = train_inline.new_run(preset("default").with_(**chosen), own), Corpora()
-    if out:
-        train_inline.check_free(Path(out))
+    saved = None
+    if resume:
+        settings = {"task": task, "pairs": pairs, "files": files, **knobs}
+        saved = train_inline.open_saved(Path(resume).expanduser(), [name for name, value in settings.items() if value is not None])
+        out = out or resume
+    run = saved.run if saved else _new_run(task, read_own(pairs, files), knobs)
+    folder = Path(out).expanduser() if out else None
+    if folder:
+        train_inline.check_free(folder)
+    return _train(run, on_step, progress, saved=saved, out=folder)
+
+
+def repeat(folder: str | Path, how: Mapping[str, Any]) -> Pretrained:
+    """Trains the run of an unzipped export again, as its run.ipynb does; `how` is what config.json can't hold (see `documents.how`). Raises
+    Refusal and OSError."""
+    folder = Path(folder)
+    config, own = json.loads((folder / "config.json").read_text(encoding="utf-8")), None
+    if config["task"] == "own":
+        choices = Choices(source=0, target=1, header=True, same_language=True, joined=(), group=how["group"])
+        own = upload_process.read([("sentences.tsv", (folder / "sentences.tsv").read_bytes())], choices)
+        own = replace(own, given=tuple(how["given"]))
+    run = train_inline.new_run(Experiment().with_(**{name: config[name] for name in KNOBS} | how["knobs"]), own)
+
+    def move(row: Mapping[str, float]) -> bool:
+        run.live |= {knob: value for after, knob, value in how["moved"] if after == row["step"]}
+        return row["step"] < how["step"]
+
+    move({"step": 0})
+    return _train(run, move, progress=True)
+
+
+def _train(run: Run, on_step: OnStep | None, progress: bool, saved: Folder | None = None, out: Path | None = None) -> Pretrained:
     warm_up(run.device)
-    with _threads_restored(), _bar(run.steps, progress) as advance:
-        for step in train_inline.train(run, corpora, BUDGET_BYTES if out else 0):
+    with _threads_restored(), _bar(run, progress) as advance:
+        for step in train_inline.train(run, Corpora(), BUDGET_BYTES if out else 0, saved=saved, out=out):
             row = newest_row(run, step)
             advance(row)
             if on_step and on_step(row) is False:
-                run.live["steps"] = step
+                run.obey("stop")
     if run.status == "diverged":
         raise run.message
-    if out:
-        write_run(Path(out), run, train_inline.contents(run))
-    return build_pretrained(export_run(run).model_files())
+    return replace(build_pretrained(export_run(run).model_files()), example=run.replay.plan.probes[0][0])
+
+
+def _new_run(task: str | None, own: Pairs | None, knobs: dict[str, Any]) -> Run:
+    chosen = with_task_steps({"task": "own" if own else task or default("task"), **knobs})
+    if own:
+        chosen = {**suggest(own, preset("default").difference() | chosen).knobs, **chosen}
+    return train_inline.new_run(preset("default").with_(**chosen), own)
 
 
 def read_own(pairs: Iterable[tuple[str, str]] | None, files: str | Path | Sequence[str | Path] | None) -> Pairs | None:
@@ -91,16 +126,16 @@ def newest_row(run: Run, step: int) -> dict[str, float]:
 
 
 @contextmanager
-def _bar(steps: int, progress: bool) -> Iterator[Callable[[dict[str, float]], None]]:
-    """Yields what draws a step on tqdm's progress bar; without tqdm nothing is drawn."""
+def _bar(run: Run, progress: bool) -> Iterator[Callable[[dict[str, float]], None]]:
+    """Yields what draws a step on tqdm's progress bar. Nothing is drawn without tqdm, or into a file."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
         progress = False
-    if not progress:
+    if not progress or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         yield lambda row: None
         return
-    with tqdm(total=steps, unit="step") as bar:
+    with tqdm(total=run.steps, initial=run.step, unit="step") as bar:
 
         def advance(row: dict[str, float]) -> None:
             bar.update()

@@ -42,9 +42,10 @@ lessons: numpy torch | words tasks choices config cursor model data variants dec
 export: safetensors sentencepiece torch | words tasks config model reading data variants runs queries
 hub: huggingface_hub torch | config model data variants runs export
 loading: huggingface_hub | config runs export
-pretrained: numpy pandas torch | config loading model reading data variants decoding runs queries
+pretrained: numpy pandas torch | words tasks config export loading model data variants decoding runs queries
 scripting: torch tqdm | config reading data runs export pretrained
 features: numpy | words figures knobs config cursor reading model data variants decoding inspection training runs rooms queries lessons
+plot: numpy plotly | words figures config features
 ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart segno spaces starlette torch | words figures knobs config \
 logs cursor reading training runs rooms queries lessons export features
 readme: | words config lessons

@@ -12,6 +12,7 @@ import pandas
 import pytest
 import torch
 
+from playground import __version__
 from playground.cli import main, parser, serving
 from playground.cli.training import _experiment
 from playground.config import PRESETS, TASK_STEPS, Refusal, default, to_json
@@ -212,6 +213,12 @@ def test_labs_are_listed_and_run(capsys, monkeypatch):
     assert f"{outcome['numbers']['slope_large']:.3g}" in outcome["verdict"]
     assert main(["lab"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(names)
+
+
+def test_it_says_its_version(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"transformer-playground {__version__}\n"
 
 
 def test_a_missing_package_is_named_and_a_missing_module_of_ours_is_a_fault(monkeypatch, capsys):

@@ -7,6 +7,7 @@ import sys
 import zipfile
 from functools import partial
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -17,7 +18,9 @@ from playground import loading
 from playground.cli import main
 from playground.config import Refusal
 from playground.pretrained import KINDS, _number_words
+from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
+from playground.runs.queue import train_inline
 from tests.runs.by_hand import refused
 from tests.runs.tiny import TINY
 
@@ -149,6 +152,10 @@ def test_what_is_saved_is_loaded_as_the_same_model(reverse, tmp_path, name):
     again = playground.load(tmp_path / name)
     assert repr(again) == repr(reverse) == "<Pretrained reverse: 239,262 parameters, 90 steps, exact match 99.0%>"
     assert again.contents == reverse.contents
+    picture = again._repr_html_()
+    assert picture.startswith("<div>&lt;Pretrained reverse: ")
+    assert picture.count("<rect") == 1 + (len(again.example) + 1) * (len(again.translate(again.example)) + 1)
+    assert len(picture) < 40_000
 
 
 def test_training_in_a_line_is_the_training_of_the_command_line(tmp_path, capsys):
@@ -166,6 +173,34 @@ def test_training_in_a_line_is_the_training_of_the_command_line(tmp_path, capsys
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
+def test_a_training_that_was_stopped_or_cut_off_goes_on_as_if_it_had_not_been(tmp_path, capsys, monkeypatch):
+    whole, stopped, cut_off = playground.train("copy", progress=False, **TINY), tmp_path / "stopped", tmp_path / "cut off"
+    playground.train("copy", progress=False, on_step=lambda row: row["step"] < 5, out=stopped, **TINY)
+    monkeypatch.setattr(train_inline, "SAVE_SECONDS", 0)
+    with pytest.raises(ZeroDivisionError):
+        playground.train("copy", progress=False, on_step=lambda row: 1 / (5 - row["step"]), out=cut_off, **TINY)
+    assert [(Folder(path).run.status, Folder(path).run.step > 0) for path in (stopped, cut_off)] == [("stopped", True), ("training", True)]
+    assert main(["train", "--resume", str(cut_off), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["out"] == str(cut_off)
+    for model in (playground.train(resume=stopped, progress=False), playground.load(stopped), playground.load(cut_off)):
+        assert model.contents["model.safetensors"] == whole.contents["model.safetensors"]
+        assert list(model.run.history["loss"].dropna()) == list(whole.run.history["loss"])
+    for knobs, key in (({}, "runs.not_resumable"), ({"steps": 20}, "runs.keeps_its_settings")):
+        with pytest.raises(Refusal, check=lambda refusal, key=key: refusal.key == key):
+            playground.train(resume=stopped, **knobs)
+    assert main(["train", "--resume", str(stopped), "--preset", "paper", "--steps", "20"]) == 2
+    assert "--preset, --steps" in capsys.readouterr().err
+
+
+def test_a_bar_is_drawn_where_a_person_watches(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", tqdm := MagicMock())
+    for watched, progress in ((True, True), (True, False), (False, True)):
+        monkeypatch.setattr(sys, "stderr", MagicMock(**{"isatty.return_value": watched}))
+        playground.train("copy", progress=progress, **TINY)
+    assert [call.kwargs for call in tqdm.tqdm.call_args_list] == [{"total": 12, "initial": 0, "unit": "step"}]
+    assert tqdm.tqdm().__enter__().update.call_count == 12
+
+
 def test_own_sentences_are_read_as_an_upload_is_and_a_step_can_end_the_training(tmp_path):
     pairs = [(f"ein Haus {number}", f"a house {number}") for number in range(30)]
     (tmp_path / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
@@ -173,6 +208,7 @@ def test_own_sentences_are_read_as_an_upload_is_and_a_step_can_end_the_training(
     models = [playground.train(pairs=pairs, **settings), playground.train(files=tmp_path / "pairs.tsv", **settings)]
     assert {len(model.run.rows) for model in models} == {2}
     assert models[0].contents["model.safetensors"] == models[1].contents["model.safetensors"]
+    assert "<svg" in models[0]._repr_html_()
     for wrong, error in (({"pairs": pairs, "files": "x"}, ValueError), ({"d_modell": 8}, Refusal), ({"pairs": []}, Refusal)):
         with pytest.raises(error):
             playground.train(**wrong)

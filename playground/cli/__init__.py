@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from playground import __version__
 from playground.cli import decoding, reports, serving, sharing, training
 from playground.cli.options import Parser, explain_error
 from playground.config import Refusal
@@ -25,6 +26,7 @@ COMMANDS = (
 def parser() -> Parser:
     """Returns the parser of all commands; `command` holds the name of the chosen one, `act` its function."""
     top = Parser(prog="python -m playground", description="A playground for the encoder-decoder Transformer.")
+    top.add_argument("--version", action="version", version=f"transformer-playground {__version__}")
     commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
     for add in COMMANDS:
         add(commands)

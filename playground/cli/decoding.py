@@ -119,7 +119,8 @@ def add_score(commands: Commands) -> None:
 
 
 def score(options: argparse.Namespace) -> int:
-    from playground.cli.lines import score_lines, translate_lines
+    from playground.cli.lines import translate_lines
+    from playground.features.evaluation.query import RESAMPLES, score_outputs
     from playground.features.translate.query import DecodingOptions, check_options
 
     sources, references = _read_parallel(options)
@@ -131,7 +132,7 @@ def score(options: argparse.Namespace) -> int:
     seconds, outputs = time.perf_counter() - started, [line.output for line in lines]
     if options.out:
         options.out.write_text("".join(f"{output}\n" for output in outputs), encoding="utf-8", newline="")
-    scored = score_lines(outputs, references, options.tokenize)
+    scored = score_outputs(outputs, references, options.tokenize, RESAMPLES)
     report = {
         "sentences": len(outputs),
         "step": step,

@@ -1,4 +1,4 @@
-"""Lines of a file: translated in batches, in order, and scored against the lines of another."""
+"""Lines of a file, translated in batches, in order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
 from playground.data.readable import unknown_tokens
 from playground.decoding import best
-from playground.features.evaluation.query import RESAMPLES, Measured, measure, tokenization
 from playground.features.shared.queries.reader import CHARACTERS, Reader, max_output_tokens
 from playground.features.translate.query import align_unknown, copy_words
 from playground.model.transformer import Transformer
@@ -59,20 +58,3 @@ def translate_lines(
             output, unknown = tgt.decode(tokens, words), copied < tokens.count(UNK)
             unread = unknown_tokens(src, text) if UNK in source else ()
             yield Line(output, len(source) > room, unknown, tokens[-1:] == (EOS,), copied, unread)
-
-
-@dataclass(frozen=True)
-class Score:
-    """Scores of all outputs, each against one reference as its file has it, like the `sacrebleu` program."""
-
-    measured: Measured
-    tokenize: str
-    exact_match: float  # the share of outputs equal to their reference but for white space and hidden characters
-
-
-def score_lines(outputs: Sequence[str], references: Sequence[str], tokenize: str | None = None) -> Score:
-    """Scores outputs; `tokenize` None: chosen by the references' script. Raises ValueError when there is nothing to score."""
-    tokenize = tokenize or tokenization(references)
-    measured = measure(outputs, [[reference] for reference in references], tokenize, RESAMPLES)
-    same = sum(output == normalise(reference) for output, reference in zip(outputs, references, strict=True))
-    return Score(measured, tokenize, same / len(outputs))

@@ -13,11 +13,11 @@ from typing import Any
 
 from playground.cli.options import SAME_LANGUAGE, Commands, add_columns, add_command, option
 from playground.cli.reports import choices_of, read_pairs
-from playground.config import FORMER_NAMES, KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, check, default, preset
+from playground.config import FORMER_NAMES, KNOBS, PRESETS, Experiment, Refusal, check, default, preset, with_task_steps
 from playground.knobs import as_text
 from playground.words import ENGLISH, known, say
 
-CLOCK = "seconds: from Train to the end, with data, model, steps, validations and replay; torch was warmed up before"
+CLOCK = "seconds: from Train to the end, with data, model, steps, validations, replay and the saves of --out; torch was warmed up before"
 
 
 class TestFiles(argparse.Action):
@@ -35,6 +35,7 @@ def add_train(commands: Commands) -> None:
     command.add_argument("--preset", choices=PRESETS, default="default")
     command.add_argument("--until-exact-match", type=float, metavar="X", help="end once exact match on held-out sentences reaches this")
     command.add_argument("--out", type=Path, metavar="FOLDER", help="keep the run here")
+    command.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with the training that --out has kept here, and keep it here")
     command.add_argument("--film-bytes", dest="replay_bytes", type=int, help=argparse.SUPPRESS)
     command.add_argument("--replay-bytes", type=int, metavar="N", help="bytes to keep for the training replay")
     command.add_argument(
@@ -56,7 +57,6 @@ def add_train(commands: Commands) -> None:
 def train(options: argparse.Namespace) -> int:
     from playground.reading.pairs import report, with_splits
     from playground.runs.corpora import Corpora
-    from playground.runs.disk.store import write_run
     from playground.runs.machine_speed import warm_up
     from playground.runs.queue import train_inline
     from playground.runs.replay import BUDGET_BYTES
@@ -68,22 +68,28 @@ def train(options: argparse.Namespace) -> int:
     pairs = with_splits(train, *splits) if train else None
     if pairs:
         print("\n".join(report(pairs, ENGLISH)), *_report_splits(pairs), sep="\n", file=sys.stderr)
-    run, corpora = train_inline.new_run(_experiment(options, pairs), pairs), Corpora()
+    saved = train_inline.open_saved(options.resume, _name_settings(options)) if options.resume else None
+    run, corpora = saved.run if saved else train_inline.new_run(_experiment(options, pairs), pairs), Corpora()
+    options.out = options.out or options.resume
     if options.out:
         train_inline.check_free(options.out)
     warm_up(run.device)
     if pairs:
         print("\n".join(_report_outlook(run.experiment, pairs, corpora)), file=sys.stderr, flush=True)
-    started, printed = time.perf_counter(), 0
+    started, printed = time.perf_counter(), len(run.history.validations)
     replay = BUDGET_BYTES if options.replay_bytes is None else max(options.replay_bytes, 0)
-    for _ in train_inline.train(run, corpora, replay):
+    for _ in train_inline.train(run, corpora, replay, saved=saved, out=options.out):
         printed = _tell(run, printed, started, options.json)
     seconds = time.perf_counter() - started
     _tell(run, printed, started, options.json)
-    if options.out:
-        write_run(options.out, run, train_inline.contents(run))
     _tell_end(run, seconds, options)
     return 0 if run.status == "done" else 2
+
+
+def _name_settings(options: argparse.Namespace) -> list[str]:
+    """Returns the options that set something of a new run."""
+    names = [name for name in (*KNOBS, "data", "valid", "test", "until_exact_match") if getattr(options, name) is not None]
+    return [option(name) for name in (["preset"] if options.preset != "default" else []) + names]
 
 
 def _experiment(options: argparse.Namespace, pairs: Any = None) -> Experiment:
@@ -93,8 +99,8 @@ def _experiment(options: argparse.Namespace, pairs: Any = None) -> Experiment:
         chosen["stop_at"] = check("stop_at", options.until_exact_match)
     if options.data:
         chosen["task"] = "own"
-    if options.preset == "default" and chosen.get("task") in TASK_STEPS:
-        chosen.setdefault("steps", TASK_STEPS[chosen["task"]])
+    if options.preset == "default":
+        chosen = with_task_steps(chosen)
     base = preset(options.preset)
     if chosen.get("minutes") and "steps" not in chosen:
         chosen["steps"] = _fitting(base, chosen, pairs)

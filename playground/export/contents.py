@@ -81,7 +81,7 @@ def scores_of(reader: Reader, corpora: Corpora, exported: ExportedRun) -> tuple[
         while scores.sentences < scores.total and time.monotonic() < end:
             scores = evaluation.scores(reader, corpora, exported.run, exported.step, split)
         return split, scores
-    except (Refusal, ImportError):  # the machine is busy, the model too slow, or sacrebleu not installed
+    except Refusal:  # the machine is busy, the model too slow, or sacrebleu not installed
         return None
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from playground.config import LIVE_KNOBS, default
@@ -131,8 +130,14 @@ def plain(text: str) -> str:
 
 # --- run.ipynb: JSON (nbformat 4) ---
 
-_SOURCE = Path(__file__).with_name("again.py").read_text(encoding="utf-8")
-_CELLS = dict(re.findall(r"^# %% (\w+)\n(.*?)(?=^# %%|\Z)", _SOURCE, re.DOTALL | re.MULTILINE))
+# Six lines, run in the unzipped folder with the playground installed.
+_COMPARE = """
+old, new = ([row["loss"] for row in model.run.rows] for model in (before, now))
+print(old[-1], "==" if old[-1] == new[-1] else "!=", new[-1])
+print(*[f"step {n}: {a} != {b}; step {len(old)}: {new[-1] / old[-1] - 1:+.1%}" for n, (a, b) in enumerate(zip(old, new), 1) if a != b][:1])
+"""
+_TRAIN = 'before, now = playground.load("."), playground.repeat(".", how)'
+_CELLS = {"setup": "import playground", "how": "", "train": _TRAIN, "compare": _COMPARE}
 
 
 def notebook(exported: ExportedRun, language: str) -> bytes:

@@ -101,8 +101,9 @@ class Translator:
         return output, self.src.labels(src), self.tgt.labels(written)
 
 
-def svg(weights: Sequence[Tensor], rows: Sequence[str], columns: Sequence[str]) -> str:
-    """Draws attention weights (1, H, R, C) of each layer: a grid for each head, a darker cell for a larger weight."""
+def svg(weights: Sequence[Tensor], rows: Sequence[str], columns: Sequence[str], title: str = "") -> str:
+    """Draws attention weights (1, H, R, C) of each layer: a grid for each head, a darker cell for a larger weight; above it the `title`, by
+    default the numbers of layer and head."""
     left, top = 14 + 8 * max(map(len, rows)), 14 + 8 * max(map(len, columns))
     width, height = left + CELL * len(columns) + 12, top + CELL * len(rows) + 24
     names = [_text(f'x="{left - 4}" y="{top + CELL * r + 13}" text-anchor="end"', name) for r, name in enumerate(rows)]
@@ -111,9 +112,9 @@ def svg(weights: Sequence[Tensor], rows: Sequence[str], columns: Sequence[str]) 
     for layer, of_layer in enumerate(weights):
         for head, grid in enumerate(of_layer[0].tolist()):
             cells = [_cell(left + CELL * c, top + CELL * r, weight) for r, row in enumerate(grid) for c, weight in enumerate(row)]
-            inside = "".join([_text('y="12" font-weight="bold"', f"{layer + 1}.{head + 1}"), *cells, *names])
+            inside = "".join([_text('y="12" font-weight="bold"', title or f"{layer + 1}.{head + 1}"), *cells, *names])
             drawn.append(f'<g transform="translate({8 + width * head} {8 + height * layer})">{inside}</g>')
-    size = f'width="{16 + width * weights[0].shape[1]}" height="{16 + height * len(weights)}"'
+    size = f'role="img" width="{16 + width * weights[0].shape[1]}" height="{16 + height * len(weights)}"'
     paper = '<rect width="100%" height="100%" fill="white"/>'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="12">{paper}{"".join(drawn)}</svg>\n'
 

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.config import Refusal
 from playground.logs import event
-from playground.ui.endpoints.answers import ENDPOINTS, explain_mismatch
+from playground.ui.endpoints.answers import ENDPOINTS
 from playground.ui.rights import OFF, Listener, respond_refusal
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class Calls:
         """Raises Refusal for an invalid call."""
         call = _parse_call(body)
         if way == "call/v2":
-            _check_named_call(name, call)
+            _check_named_call(name, call, self._uploads())
             return
         listener = self._find_listener(way, name, call)
         for key, fits in _FIELD_CHECKS.items():
@@ -72,7 +72,7 @@ class Calls:
             raise explain_mismatch(listener.name) if listener.name in ENDPOINTS else Refusal("page.not_a_command")
         if not all(_are_uploads(values[at], self._uploads()) for at in listener.files):
             event(log, "call_refused", listener=listener.name)
-            raise Refusal("page.not_a_command")
+            raise Refusal("api.not_a_file" if listener.name in ENDPOINTS else "page.not_a_command")
 
     def _find_listener(self, way: str, name: str, call: dict[str, Any]) -> Listener:
         """Returns the listener. Raises Refusal where none exists, or calling it is not allowed."""
@@ -91,6 +91,7 @@ def _are_uploads(files: Any, folder: Path) -> bool:
     """Whether these are files that Gradio stored in our folder, as its file box reports them."""
     if files is None:
         return True
+    files = [files] if isinstance(files, dict) else files
     try:
         paths = [Path(gr.FileData.model_validate(file, strict=True).path).resolve() for file in files if "meta" in file]
         return len(paths) == len(files) and all(folder.resolve() in path.parents and path.is_file() for path in paths)
@@ -98,7 +99,7 @@ def _are_uploads(files: Any, folder: Path) -> bool:
         return False
 
 
-def _check_named_call(name: str, call: dict[str, Any]) -> None:
+def _check_named_call(name: str, call: dict[str, Any], uploads: Path) -> None:
     """Checks a call of an endpoint with named arguments. Raises Refusal."""
     if name not in ENDPOINTS:
         raise explain_mismatch(name)
@@ -106,6 +107,16 @@ def _check_named_call(name: str, call: dict[str, Any]) -> None:
     needed = {argument for argument, about in arguments.items() if about.required}
     if not needed <= call.keys() <= arguments.keys():
         raise explain_mismatch(name)
+    if not all(_are_uploads(value, uploads) for argument, value in call.items() if arguments[argument].is_file):
+        raise Refusal("api.not_a_file")
+
+
+def explain_mismatch(name: str) -> Refusal:
+    """Explains why there is no such endpoint, or these are not its arguments."""
+    if name not in ENDPOINTS:
+        return Refusal("api.no_endpoint", name=name[:40], names=", ".join(ENDPOINTS))
+    needed = [argument for argument, argument_kind in ENDPOINTS[name].arguments.items() if argument_kind.required]
+    return Refusal("api.not_its_arguments", name=name, needed=", ".join(needed) or "–")
 
 
 _FIELD_CHECKS: Mapping[str, Callable[[Any], bool]] = {

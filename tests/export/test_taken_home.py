@@ -17,6 +17,7 @@ import pytest
 import torch
 from huggingface_hub import ModelCard
 
+from playground import scripting
 from playground.choices import ENCODINGS, VARIANTS
 from playground.config import UNK, Experiment, ModelConfig
 from playground.data.corpus import split_sources
@@ -26,6 +27,7 @@ from playground.export.exported_run import export_run
 from playground.export.sources import Part, Piece, join, model_file, use_file
 from playground.export.use import Tokenizer, Translator, svg
 from playground.features.evaluation import query as evaluation
+from playground.pretrained import TrainedRun
 from playground.runs.disk.store import SHIPPED, read_shipped
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
@@ -116,11 +118,12 @@ def test_own_sentences_come_only_when_asked_for_and_are_split_again_as_they_were
     write_folder(own, tmp_path / "home")  # a folder holds the same files
     assert {file.name for file in (tmp_path / "home").iterdir()} == without.keys()
     assert all((tmp_path / "home" / name).read_bytes() == data for name, data in without.items() if name != "README.md")
-    monkeypatch.chdir(tmp_path / "home")
-    Path("sentences.tsv").write_text("\n".join(rows), encoding="utf-8")
-    exec(f"{_CELLS['setup']}\nhow = {how(export_run(own))!r}\n{_CELLS['sentences']}", cells := {})
+    (tmp_path / "home" / "sentences.tsv").write_text("\n".join(rows), encoding="utf-8")
+    repeated = []
+    monkeypatch.setattr(scripting, "_train", lambda run, *_, **__: repeated.append(run.pairs))
+    scripting.repeat(tmp_path / "home", how(export_run(own)))
     loose = replace(own.pairs, groups=())
-    again, before, apart = (split_sources(pairs, own.experiment.data) for pairs in (cells["pairs"], own.pairs, loose))
+    again, before, apart = (split_sources(pairs, own.experiment.data) for pairs in (*repeated, own.pairs, loose))
     assert again == before != apart
 
 
@@ -205,11 +208,9 @@ def write_files(run: Run, folder: Path) -> None:
         (folder / name).write_bytes(data)
 
 
-def test_the_notebook_says_from_which_step_on_another_processor_differs(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "history.csv").write_text("step,loss\n1,4.0\n2,3.0\n3,2.0\n")
-    trained = SimpleNamespace(history=SimpleNamespace(steps=SimpleNamespace(column=lambda name: [4.0, 3.5, 2.2])))
-    exec(_CELLS["compare"], {"csv": csv, "run": trained, "how": {"step": 3}})
+def test_the_notebook_says_from_which_step_on_another_processor_differs(capsys):
+    before, now = (TrainedRun({}, f"step,loss\n1,4.0\n2,{second}\n3,{last}\n") for second, last in ((3.0, 2.0), (3.5, 2.2)))
+    exec(_CELLS["compare"], {"before": SimpleNamespace(run=before), "now": SimpleNamespace(run=now)})
     assert capsys.readouterr().out == "2.0 != 2.2\nstep 2: 3.0 != 3.5; step 3: +10.0%\n"
 
 

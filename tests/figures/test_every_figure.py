@@ -89,6 +89,7 @@ AB, ABC, KINDS, TALL = ["a", "b"], ["a", "b", "c"], ["encoder", "cross", "decode
 TWO = {"tokens_of": ("a", "b")}
 REFUSED = [  # names of another number of rows would stand at the wrong ones
     lambda: attention.matrix(TALL, AB, ABC), lambda: attention.matrix(TALL, ABC, AB, mask=np.ones((3, 3))),
+    lambda: attention.small_matrices(TALL[None], ABC, AB, AB, 2),
     lambda: attention.step_bars(TALL[0], ABC), lambda: lens.votes(ABC, [1.0], KINDS, ABC, **TWO),
     lambda: lens.path(ABC, np.zeros((2, 2)), **TWO), lambda: graph.top_tokens(AB, [1.0]),
     lambda: graph.frequencies(["a"], [1, 2]), lambda: changes.pairs(ABC, [0.1] * 3, [0.1] * 2),

@@ -5,9 +5,11 @@ import math
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+import torch
 from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
+from playground import plot
 from playground.features.attention import figure as heads, figure as products
 from playground.features.board import figure as board
 from playground.features.data import figure as data
@@ -63,6 +65,18 @@ def test_attention_asks_downwards_has_one_scale_for_all_heads_and_rings_where_it
         assert [shape["visible"] for shape in shapes] == [visible] * 4
         cell = [[shapes[at][side] for side in ("x0", "x1", "y0", "y1")] for at in (2, 3)]
         assert not visible or cell == [[1.5, 2.5, 0.5, 1.5]] * 2
+
+
+def test_each_head_of_any_model_is_drawn_as_one_is():
+    whole, matrix = plot.attention(torch.tensor(WEIGHTS), ROWS, COLUMNS), attention.matrix(WEIGHTS, ROWS, COLUMNS)["data"][HEAT]
+    assert [list(row) for row in whole.data[HEAT].z] == matrix["z"]
+    small = plot.attention(np.stack([[WEIGHTS, 1 - WEIGHTS]] * 3), ROWS, COLUMNS, width=500)
+    assert [[list(row) for row in heat.z] for heat in small.data[:2]] == [matrix["z"], theme.rounded(1 - WEIGHTS)]
+    assert [note.text for note in small.layout.annotations] == [f"layer {layer}, head {head}" for layer in (1, 2, 3) for head in (1, 2)]
+    assert small.layout.xaxis2.domain[0] > small.layout.xaxis.domain[1]
+    assert small.layout.yaxis3.domain[1] < small.layout.yaxis.domain[0]
+    with pytest.raises(ValueError, match="shape 4 × 3 don’t fit 3 rows and 4 columns"):
+        plot.attention(WEIGHTS, COLUMNS, ROWS)
 
 
 @given(arrays(bool, (4, 3)))

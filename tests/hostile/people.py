@@ -17,6 +17,8 @@ TINY = {
 }  # fmt: skip
 SOURCE, TARGET = "kanarie", "zeisig"  # a word of each of the owner's sentences, that no other visitor may read
 LINES = "\n".join(f"{SOURCE} {n} sings\t{TARGET} {n} singt" for n in range(60))
+FORM = "multipart/form-data; boundary=x"
+FILE = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.tsv"\r\n\r\na\tb\r\n--x--\r\n'
 PATIENCE = 60.0  # seconds
 
 
@@ -35,6 +37,7 @@ class People:
     canary: bytes = TARGET.encode()
     run: str = ""  # the owner's
     own: str = ""  # the owner's sentences
+    file: str = ""  # the path of an uploaded file of a stranger's
     room: str = ""  # the teacher's, in which the student is; the other one was removed
     activity: str = ""
     config: dict[str, Any] = field(default_factory=dict)  # Gradio's, of the page
@@ -46,6 +49,7 @@ class People:
         people.config = people.get("/config")
         ticket = people.get(f"{PAGE}/boot", "owner")["ticket"]
         people.own = people._upload(ticket)
+        (people.file,) = json.loads(people._asked("POST", "/gradio_api/upload", "stranger", FILE, FORM))
         knobs = {**TINY, "task": "own", "tokenizer": "characters", "own": people.own}
         people.run = people.post(f"{PAGE}/command", "owner", action="train", run="", knobs=knobs)["run"]
         people.room = people.post(f"{PAGE}/room/open", "teacher", language="en", ends=time.time() + 86_400)["room"]["code"]
@@ -70,10 +74,10 @@ class People:
             raise RuntimeError(f"{path}: {answer['error']}")
         return answer
 
-    def _asked(self, method: str, path: str, who: str, body: str | None = None) -> bytes:
+    def _asked(self, method: str, path: str, who: str, body: str | bytes | None = None, kind: str = "application/json") -> bytes:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         headers = {"X-Playground-Token": self.tokens[who]} if self.tokens[who] else {}
-        connection.request(method, path, body, headers | {"Content-Type": "application/json"})
+        connection.request(method, path, body, headers | {"Content-Type": kind})
         answer = connection.getresponse().read()
         connection.close()
         return answer

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from tests.hostile.people import PAGE, TINY, People, values
+from tests.hostile.people import FILE, FORM, PAGE, TINY, People, values
 
 GRADIO = "/gradio_api"
-FORM = "multipart/form-data; boundary=x"
-FILE = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.tsv"\r\n\r\na\tb\r\n--x--\r\n'
 
 
 @dataclass(frozen=True)
@@ -125,6 +123,7 @@ def _endpoints(people: People) -> list[Call]:
         "train": {"owner": "hostile", **TINY}, "lab": {"name": "softmax"}, "runs": {"owner": "hostile"}, "status": {"run": people.run},
         "translate": {"run": people.run, "text": "ab", "method": "beam", "beam": 3, "owner": "hostile"}, "curves": {"run": people.run},
         "read_pairs": {"pairs": "a\tb\nc\td", "owner": "hostile"}, "stop": {"run": people.run, "owner": "hostile"},
+        "read_file": {"file": {"path": people.file, "meta": {"_type": "gradio.FileData"}}, "owner": "hostile"},
         "delete": {"run": people.run, "owner": "hostile"}, "labs": {},
         "attention": {"run": people.run, "text": "ab", "kind": "cross", "layer": 1, "head": 1, "owner": "hostile"},
     }  # fmt: skip

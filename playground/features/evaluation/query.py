@@ -18,6 +18,7 @@ from playground.features.shared.queries.time_slices import SLICE, affordable, in
 from playground.features.shared.queries.validation import Evaluated, evaluate, evaluate_on
 from playground.model.transformer import Transformer
 from playground.reading.pairs import Pairs
+from playground.reading.text import normalise
 from playground.runs.corpora import Corpora
 from playground.runs.history import tokens_correct
 from playground.runs.run import Run
@@ -53,9 +54,12 @@ def measure(outputs: Sequence[str], references: Sequence[Sequence[str]], tokeniz
     """Returns BLEU and chrF of outputs, each with all its right answers. `tokenize` is sacrebleu's: "13a", "zh", "char", …; with more than
     one of `resamples` its bootstrap gives confidence intervals (Koehn 2004).
 
-    Raises ValueError when there are no outputs, or one of them has no reference.
+    Raises ValueError when there are no outputs, or one of them has no reference; Refusal without sacrebleu.
     """
-    from sacrebleu.metrics import BLEU, CHRF  # a slow import, kept out of the page's start
+    try:
+        from sacrebleu.metrics import BLEU, CHRF  # a slow import, kept out of the page's start
+    except ImportError:
+        raise Refusal("export.no_package", package="sacrebleu") from None
 
     if not outputs or len(outputs) != len(references) or not all(references):
         raise ValueError("sacrebleu needs at least one output, and a reference for each")
@@ -93,6 +97,23 @@ def tokenization(references: Sequence[str], unit: str | None = None) -> str:
     if len(CHINESE.findall(text)) * 2 > len(text):
         return "zh"
     return "char" if (unit or natural_unit(references)) == "characters" else "13a"
+
+
+@dataclass(frozen=True)
+class Score:
+    """Scores of all outputs, each against one reference as its file has it, like the `sacrebleu` program."""
+
+    measured: Measured
+    tokenize: str
+    exact_match: float  # the share of outputs equal to their reference but for white space and hidden characters
+
+
+def score_outputs(outputs: Sequence[str], references: Sequence[str], tokenize: str | None = None, resamples: int = 1) -> Score:
+    """Scores outputs; `tokenize` None: chosen by the references' script. Raises ValueError when there is nothing to score."""
+    tokenize = tokenize or tokenization(references)
+    measured = measure(outputs, [[reference] for reference in references], tokenize, resamples)
+    same = sum(output == normalise(reference) for output, reference in zip(outputs, references, strict=True))
+    return Score(measured, tokenize, same / len(outputs))
 
 
 @dataclass(frozen=True)

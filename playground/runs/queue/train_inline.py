@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,14 +18,17 @@ from playground.config import Experiment, Refusal
 from playground.model.costs import admit
 from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora, sizes
-from playground.runs.disk.folder import Folder, pack_run
+from playground.runs.disk.folder import Folder, pack_run, pack_state
 from playground.runs.disk.store import first_files, write_run
+from playground.runs.engines.trainer import parts_of
 from playground.runs.limits import Limits, machine_cores
 from playground.runs.machine_speed import execution_plan
 from playground.runs.names import new_id, new_name
+from playground.runs.orders import allows, next_status
 from playground.runs.queue.parallel import Helpers
-from playground.runs.recording import Recording
-from playground.runs.replay import BUDGET_BYTES, MAX_FRAMES, MAX_SAVED, MIN_FRAMES, Frame
+from playground.runs.queue.saving import SAVE_SHARE
+from playground.runs.recording import Recording, copy_parameters
+from playground.runs.replay import BUDGET_BYTES, MAX_FRAMES, MAX_SAVED, MIN_FRAMES, Frame, Parameters
 from playground.runs.run import Run
 from playground.training.loop import Diverged, Training
 
@@ -39,28 +43,69 @@ def new_run(experiment: Experiment, pairs: Pairs | None = None, limits: Limits |
     return Run(new_id(), new_name(()), experiment, device=device, **execution_plan(experiment, device), data=pairs, credit=credit)
 
 
+def open_saved(path: Path, changes: Collection[str] = ()) -> Folder:
+    """Opens the folder of a run whose training is to go on, see `train`. Raises Refusal when it has ended, can't be read, doesn't fit into
+    memory, or where `changes` names settings that it shall have: it keeps its own."""
+    if changes:
+        raise Refusal("runs.keeps_its_settings", names=", ".join(changes))
+    saved, limits = Folder(path), Limits.from_environment()
+    next_status(saved.run.status, "train")
+    admit(saved.experiment, *sizes(saved.experiment, saved.run.pairs), limits.memory)
+    if saved.run.device not in limits.devices:
+        saved.run.device = limits.devices[0]
+    return saved
+
+
 def train(
-    run: Run, corpora: Corpora, replay_bytes: int = BUDGET_BYTES, frames: int = MAX_FRAMES, max_saved: int = MAX_SAVED
-) -> Iterator[int]:
-    """Prepares the run and trains it to its end, on as many cores as it can use; yields after every step. Sets torch's threads for this
-    thread to one."""
+    run: Run, corpora: Corpora, replay_bytes: int = BUDGET_BYTES, frames: int = MAX_FRAMES, max_saved: int = MAX_SAVED,
+    saved: Folder | None = None, out: Path | None = None,
+) -> Iterator[int]:  # fmt: skip
+    """Prepares the run and trains it to its end, on as many cores as it can use; yields after every step, where `run.obey("stop")` ends it.
+    Sets torch's threads for this thread to one.
+
+    A run of `saved` goes on from there, bit for bit as if it had never been interrupted. `out` keeps the run in a folder, which is
+    replaced on the way too, so that it can go on after the process has died.
+    """
     torch.set_num_threads(1)
     run.seen_at = float("-inf")  # unwatched: no frames but the replay's
     run.set_status("preparing")
     training = Training(run.experiment, corpora.get(run.experiment, run.pairs), run.device, run.precision)
+    if saved:
+        if saved.has("weights.safetensors"):
+            saved.restore(training)
+        run.hold(**parts_of(saved))
     recording = Recording(run, training, replay_bytes, frames, max_saved=max_saved)
     run.set_status("training")
     status, message, cores = "done", None, min(run.threads, machine_cores())
     with Helpers(cores - 1) as helpers:
         training.parallel_map = helpers.parallel_map(cores)
         try:
-            yield from recording.steps()
-            message = run.message
+            clock, due = run.runtime.monotonic, run.runtime.monotonic() + SAVE_SECONDS
+            for step in recording.steps():
+                if out and (began := clock()) >= due:
+                    with suppress(OSError):  # a full disk, perhaps only for now
+                        _keep(out, run, training, copy_parameters(training.model))
+                    due = clock() + max(SAVE_SECONDS, (clock() - began) / SAVE_SHARE)
+                yield step
+                if not run.unfinished:
+                    break
+            status, message = run.status if run.status == "stopped" else status, run.message
         except Diverged as error:
             status, message = "diverged", Refusal("runs.diverged", step=error.step)
         recording.finish()
     run.checkpoint_step = run.step
     run.set_status(status, message)
+    if out:
+        _keep(out, run, training, run.snapshot.parameters)
+
+
+def _keep(out: Path, run: Run, training: Training, parameters: Parameters) -> None:
+    """Writes the run's folder, unless it is about to diverge; with the state of the training if that may go on. Raises OSError."""
+    if run.unfinished and not all(bool(tensor.isfinite().all()) for tensor in parameters.values()):
+        return
+    run.checkpoint_step = run.step
+    state = {"state.safetensors": pack_state(training)} if allows(run.status, "train") else {}
+    write_run(out, run, first_files(run) | pack_run(run, parameters) | state)
 
 
 def contents(run: Run) -> dict[str, bytes]:
@@ -79,6 +124,7 @@ def check_free(folder: Path) -> None:
         raise Refusal("runs.folder_taken", folder=str(folder))
 
 
+SAVE_SECONDS = Limits.save_seconds  # between two saves of a run at work
 MAX_TOTAL_BYTES = 18_000_000  # bytes of all checkpoints
 REPLAY_BYTES = 64_000_000  # during training: enough for the parameters of every frame
 SHORT = {"steps": 90, "learning_rate": 0.05, "batch_size": 80}

@@ -1,7 +1,7 @@
 """The endpoints for programs: functions with named arguments, callable by gradio_client, by JavaScript, by curl, and as MCP tools.
 Read in this order:
 
-arguments (types, defaults and bounds) · caller (a call's context) · answers (implementations) · labs (an experiment, polled by its client).
+arguments (types, defaults and bounds) · answers (implementations).
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def add_endpoints(demo: gr.Blocks, runs: Runs, reader: Reader, turns: Turns) -> 
     with demo.route(PATH, PATH, show_in_navbar=False):
         for name, endpoint in ENDPOINTS.items():
             function = _make_function(name, endpoint, runs, reader, turns)
-            opened.add(gr.api(function, api_name=name, concurrency_limit=None), endpoint.right)  # it takes its turn itself
+            files = [place for place, argument in enumerate(endpoint.arguments.values()) if argument.is_file]
+            opened.add(gr.api(function, api_name=name, concurrency_limit=None), endpoint.right, files)  # it takes its turn itself
     return opened
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, default
+from playground.config import KNOBS, Experiment, Refusal, with_task_steps
 from playground.features.shared import uploading
 from playground.features.shared.experiment import measure_result
 from playground.features.shared.naming import disclosed
@@ -131,9 +131,7 @@ class Endpoint:
 def train(caller: Caller, owner: str, label: str, **knobs: Any) -> dict[str, Any]:
     """Queues a new run. Raises Refusal."""
     check_owner(owner)
-    if knobs["steps"] is None:
-        knobs["steps"] = TASK_STEPS.get(knobs["task"], default("steps"))
-    experiment = Experiment().with_(**knobs)
+    experiment = Experiment().with_(**with_task_steps(knobs))
     pairs, credit = uploading.experiment_pairs(caller.runs, experiment, owner)
     return run_state(caller, caller.runs.create(experiment, owner, pairs=pairs, credit=credit, label=label), owner)
 
@@ -143,10 +141,18 @@ def status(caller: Caller, run: str) -> dict[str, Any]:
 
 
 def read_pairs(caller: Caller, pairs: str, owner: str) -> dict[str, Any]:
-    """Reads pairs as the page reads pasted ones. Raises Refusal."""
+    return _read(caller, owner, None, pairs)
+
+
+def read_file(caller: Caller, file: str, owner: str, aligned: str | None) -> dict[str, Any]:
+    return _read(caller, owner, [file, aligned] if aligned else [file], None)
+
+
+def _read(caller: Caller, owner: str, files: list[str] | None, text: str | None) -> dict[str, Any]:
+    """Reads pairs as the page reads uploaded or pasted ones. Raises Refusal."""
     check_owner(owner)
     address, ticket = address_of(caller.request.request) if caller.request else "", uploading.ticket_of(owner)
-    answer = uploading.read_upload(None, pairs, None, "", ENGLISH, ticket, address)
+    answer = uploading.read_upload(files, text, None, "", ENGLISH, ticket, address)
     if "ask" in answer:
         raise Refusal("data.same_language")
     return {"own": answer["own"], **as_json(uploading.find_pairs(caller.runs, answer["own"], ticket))}
@@ -283,6 +289,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     ),
     "attention": Endpoint(READER, attention, pick_arguments("run", "text", "kind", "layer", "head", "step") | ANY_OWNER, "read", 1),
     "read_pairs": Endpoint(VISITOR, read_pairs, pick_arguments("pairs", "owner"), "upload", 1),
+    "read_file": Endpoint(VISITOR, read_file, pick_arguments("file", "owner", "aligned"), "upload", 1),
     "stop": Endpoint(OWNER, stop, pick_arguments("run", "owner"), "look", 2),
     "delete": Endpoint(OWNER, delete, pick_arguments("run", "owner"), "look", 2),
     "labs": Endpoint(PUBLIC, list_labs, {}, "look", 2),
@@ -290,11 +297,3 @@ ENDPOINTS: dict[str, Endpoint] = {
     "runs": Endpoint(PUBLIC, runs, ANY_OWNER, "look", 2),
     "lab": Endpoint(PUBLIC, lab, pick_arguments("name", "seeds") | ANY_OWNER, "lab", 1),  # an experiment: VISITOR
 }
-
-
-def explain_mismatch(name: str) -> Refusal:
-    """Explains why there is no such endpoint, or these are not its arguments."""
-    if name not in ENDPOINTS:
-        return Refusal("api.no_endpoint", name=name[:40], names=", ".join(ENDPOINTS))
-    needed = [argument for argument, argument_kind in ENDPOINTS[name].arguments.items() if argument_kind.required]
-    return Refusal("api.not_its_arguments", name=name, needed=", ".join(needed) or "–")

@@ -24,7 +24,7 @@ MAX_OWNER = 128  # characters of the word that owns runs
 @dataclass(frozen=True)
 class Argument:
     """An endpoint's argument, validated by the `knob` or cursor `field` of that name, by `choices`, or as text of at most `most`
-    characters. A default of None means "not given"."""
+    characters; a file's path has been checked before (see calls.py). A default of None means "not given"."""
 
     type: Any
     default: Any = REQUIRED
@@ -37,10 +37,18 @@ class Argument:
     def required(self) -> bool:
         return self.default is REQUIRED
 
+    @property
+    def is_file(self) -> bool:
+        return self.type in (dict, dict | None)  # not Gradio's type, of which its MCP makes an address that the server fetches
+
     def check(self, name: str, value: Any) -> Any:
         """Validates and converts `value`. Raises Refusal."""
         if value is None and self.default is None:
             return None
+        if self.is_file:
+            if not isinstance(value, dict):
+                raise Refusal("api.not_a_file")
+            return value["path"]
         if self.knob:
             return check(self.knob, value)
         if self.field:
@@ -77,6 +85,8 @@ ARGUMENTS: dict[str, Argument] = {
     "run": Argument(str, most=64),
     "text": Argument(str),
     "pairs": Argument(str, most=MAX_PAIRS),
+    "file": Argument(dict),
+    "aligned": Argument(dict | None, None),
     "method": _choice_argument(METHODS),
     **{name: _field_argument(name) for name in ("step", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "layer", "head")},
     "prefix": Argument(str, ""),

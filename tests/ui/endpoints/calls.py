@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-NAMES = ("train", "status", "translate", "attention", "read_pairs", "stop", "delete", "labs", "curves", "runs", "lab")
+NAMES = ("train", "status", "translate", "attention", "read_pairs", "read_file", "stop", "delete", "labs", "curves", "runs", "lab")
 
 
 def begin(site, name: str, body: Any, way: str = "call/v2") -> httpx.Response:

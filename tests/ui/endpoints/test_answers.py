@@ -100,6 +100,20 @@ def test_own_pairs_are_read_trained_on_stopped_and_deleted_by_their_owner_alone(
     pairs = "\n".join(f"wort {number}\tword {number}" for number in range(40))
     answer = call(site, "read_pairs", owner=owner, pairs=pairs)
     assert answer["pairs"] == 40
+    columns = (pairs, *("\n".join(line.split("\t")[side] for line in pairs.splitlines()) for side in (0, 1)))
+    uploads = [("files", (f"pairs{at}.tsv", text.encode())) for at, text in enumerate(columns)]
+    paths = site.http.post("/gradio_api/upload", files=uploads).json()
+    file, source, target = ({"path": path, "meta": {"_type": "gradio.FileData"}} for path in paths)
+    from_file = call(site, "read_file", owner=owner, file=file)
+    assert from_file["own"] != answer["own"]
+    assert (from_file["names"], from_file["first"], from_file["pairs"]) == (["pairs0.tsv"], answer["first"], 40)
+    assert call(site, "read_file", owner=owner, file=source, aligned=target)["first"] == answer["first"]
+    for path in ("/etc/passwd", __file__, file["path"] + "x"):
+        for body in ({"file": file | {"path": path}}, {"file": file, "aligned": file | {"path": path}}, {"file": path}):
+            assert begin(site, "read_file", body | {"owner": owner}).json()["key"] == "api.not_a_file"
+        assert begin(site, "read_file", {"data": [file | {"path": path}, owner, None]}, "call").json()["key"] == "api.not_a_file"
+    assert [refused(site, "read_file", owner=owner, file=value)[0] for value in (None, [file])] == ["api.not_a_file"] * 2
+    assert refused(site, "train", owner="a stranger to this file", task="own", own=from_file["own"])[0] == "page.no_upload"
     knobs = {name: value for name, value in TINY.items() if name != "task"}
     run = call(site, "train", owner=owner, task="own", own=answer["own"], **knobs | {"steps": 10_000})["run"]
     assert refused(site, "train", owner="a stranger to this file", task="own", own=answer["own"])[0] == "page.no_upload"

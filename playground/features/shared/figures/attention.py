@@ -1,8 +1,9 @@
-"""Attention figures: the large matrix of one head, the row of one step, and a mask with the causes that hide keys."""
+"""Attention figures: the matrix of one head, small ones of several, the row of one step, and a mask with the causes that hide keys."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from playground.features.shared.figures.theme import PLAIN, Style
 BARS = 130  # px, height of a bar of weight 1
 FILL = 0.75  # opacity of an allowed cell of a mask
 MAX_CAUSES = 3
+MAX_SMALL_PX, BETWEEN_PX, TITLE_PX = 260, 12, 22  # height of one of several matrices; px between two, and of the title below each
 _SHAPES = {"future": "\\", "segment": "-"}  # every other cause is "/"
 
 
@@ -48,6 +50,45 @@ def matrix(
         cells.swatch(style.word("right_place"), style.colors["second"], "square-open", visible=bool(right)),
     ]
     return {"data": data, "layout": at.layout(kind, entries=bool(right) + bool(hidden.any()), shapes=at.cursor(pinned))}
+
+
+def small_matrices(
+    weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], titles: Sequence[str], across: int, *, kind: str = "cross",
+    style: Style = PLAIN,
+) -> dict:  # fmt: skip
+    """Draws the weights (N, Q, K) of several heads as `matrix` does, `across` of them in a line, each with its title below it. The tokens
+    stand at the first of each line and above the first line. Raises ValueError if the shapes don't fit."""
+    weights = theme.fit(weights, titles, rows, columns)
+    left = cells.left_margin(rows, tokens.longest(style.width // across))
+    side = max((style.width - left - cells.RIGHT + BETWEEN_PX) / across - BETWEEN_PX, 1)
+    at = cells.place(rows, columns, replace(style, width=int(left + side + cells.RIGHT)), tallest=MAX_SMALL_PX)
+    lines = -(-len(titles) // across)
+    whole = side * across + BETWEEN_PX * (across - 1), (at.down + TITLE_PX) * lines  # px
+    data, axes, notes = [], {}, []
+    for number, (head, title) in enumerate(zip(weights, titles, strict=True)):
+        line, place = divmod(number, across)
+        x, y, name = place * (side + BETWEEN_PX) / whole[0], 1 - line * (at.down + TITLE_PX) / whole[1], str(number + 1) if number else ""
+        bottom = y - at.down / whole[1]
+        heat = at.heat(theme.rounded(head), style.hover("hover_weight", **cells.PAIR, value="%{z:.3f}"), {}, showscale=not number)
+        data.append(heat | {"xaxis": f"x{name}", "yaxis": f"y{name}", "colorbar": style.colorbar(style.word("weight"), -0.02, 180)})
+        frame = {"showline": True, "mirror": True, "linewidth": 1, "linecolor": style.hue(kind), "showgrid": False, "ticks": ""}
+        spans = [round(x, 4), round(min(x + at.share * side / whole[0], 1), 4)], [round(max(bottom, 0), 4), round(y, 4)]
+        down, over = tokens.ticks(rows, at.every_row, at.longest), tokens.ticks(columns, at.every_column, at.longest)
+        axes[f"xaxis{name}"] = style.axis(
+            "" if number else style.word(f"columns_{kind}"), **frame, **over, side="top", range=[-0.5, len(columns) - 0.5],
+            domain=spans[0], anchor=f"y{name}", tickangle=at.angle, showticklabels=not line,
+        )  # fmt: skip
+        axes[f"yaxis{name}"] = style.axis(
+            "" if number else style.word(f"rows_{kind}"), **frame, **down, range=[len(rows) - 0.5, -0.5], domain=spans[1],
+            anchor=f"x{name}", showticklabels=not place,
+        )  # fmt: skip
+        notes.append({
+            "text": tokens.escape(title), "font": style.font("muted"), "showarrow": False, "xref": "paper", "x": spans[0][0],
+            "xanchor": "left", "yref": "paper", "y": spans[1][0], "yanchor": "top",
+        })  # fmt: skip
+    margin = (at.left, cells.RIGHT, at.top, cells.LEGEND * cells.BAR_LINES + 14)
+    layout = style.layout(margin[2] + whole[1] + margin[3], margin, **axes, annotations=notes, meta={"kind": kind, "cells": False})
+    return {"data": data, "layout": layout}
 
 
 def step_bars(
