@@ -133,6 +133,11 @@ def test_translate(trained, capsys):
     drawn = ["--sample", "3", "--top-k", "2", "--top-p", "0.9", "--seed", "4", "--prefix", "ol"]
     assert main(["translate", folder, "hello", *drawn]) == 0
     assert capsys.readouterr().out.startswith("ol")
+    assert main(["translate", "reverse", "hello", "--must", "x", "--must", "yh", "--must-not", "ll"]) == 0
+    output = capsys.readouterr().out
+    assert ("x" in output, "yh" in output, "ll" in output) == (True, True, False)
+    assert main(["translate", "reverse", "hello", "--must", "x", "--sample", "1"]) == 2
+    assert "need beam search" in capsys.readouterr().err
 
 
 def test_runs_and_their_curves_are_tables(trained, capsys, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import base64
 import json
 from functools import cache
+from itertools import product
 
 import pytest
 import sentencepiece
@@ -10,12 +11,13 @@ from hypothesis import given, strategies as st
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal
 from playground.data import tokenizers
-from playground.data.readable import find_unknown, replace_word
+from playground.data.readable import continuing_tokens, find_unknown, replace_word, spell_word
 from playground.data.tokenizers import LARGEST, CharacterTokenizer, WordTokenizer, load_tokenizer, train_tokenizer
 from playground.reading.text import normalise
 
 KINDS = ("characters", "words", *(PIECES := ("bpe", "unigram")))
 SENTENCES = ["the cat sat on the mat", "a dog ran to the cat", "der Käse schmeckt", "über den Wolken", "猫 が 好き です", "x<y & <s>"] * 3
+trained = cache(lambda kind: train_tokenizer(kind, SENTENCES, 96))
 any_text = st.text(st.characters(codec=None), max_size=40)
 
 
@@ -44,6 +46,19 @@ def test_known_sentences_come_back_and_the_same_sentences_give_the_same_bytes(to
     assert [text for text, token in tokenizer.pieces("the Ω") if token == UNK] == ["Ω"]
 
 
+@pytest.mark.parametrize("kind", PIECES)
+def test_a_word_is_spelled_in_every_way(kind):
+    pieces = trained(kind)
+    for word, texts in (("cat", ("▁cat",)), ("a dog", ("▁a▁dog",)), ("好き", ("好き", "▁好き"))):
+        parts = [token for token in range(UNK + 1, pieces.size) if any(pieces.piece(token) in text for text in texts)]
+        ways = {ids for n in range(1, 5) for ids in product(parts, repeat=n) if "".join(map(pieces.piece, ids)) in texts}
+        spellings = spell_word(pieces, word)
+        assert {ids for ids in spellings if len(ids) < 5} == ways
+        assert len(texts) == 2 or spellings[0] == tuple(pieces.encode(word))
+    assert {pieces.piece(token)[0] for token in continuing_tokens(pieces)} >= {*"catdogü"} - {*"▁<猫好"}
+    assert (spell_word(WordTokenizer(["a", "b"]), "b a"), continuing_tokens(WordTokenizer(["a"]))) == ([(5, 4)], frozenset())
+
+
 def test_decoding_stops_at_eos_and_writes_what_is_unknown_or_what_stands_for_it(tokenizer):
     ids, cat = tokenizer.encode("the"), tokenizer.encode("the cat")
     assert tokenizer.decode([BOS, PAD, *cat, EOS, *cat]) == "the cat"
@@ -54,7 +69,6 @@ def test_decoding_stops_at_eos_and_writes_what_is_unknown_or_what_stands_for_it(
     assert written.replace(" ", "") == "<unk>xthe<unk>Ω", "one for each id; what looks like a token is left as it is"
 
 
-trained = cache(lambda kind: train_tokenizer(kind, SENTENCES, 96))
 
 
 @given(st.lists(any_text.filter(normalise), min_size=1, max_size=5), st.sampled_from(("characters", "words")))

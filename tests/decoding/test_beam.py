@@ -154,7 +154,7 @@ def test_the_best_of_each_in_the_order_of_the_sources(tokens, monkeypatch):
     module = importlib.import_module(search.__module__)  # its name in the package is the function's
     monkeypatch.setattr(module, "TOKENS", tokens)
     model, sizes = untaught(seed=3), []
-    monkeypatch.setattr(module, "searches", lambda model, texts, *options: sizes.append(len(texts)) or searches(model, texts, *options))
+    monkeypatch.setattr(module, "searches", lambda model, texts, *a, **b: sizes.append(len(texts)) or searches(model, texts, *a, **b))
     alone = [greedy(model, [source], limit)[0].ids for source, limit in zip(MANY, LIMITS, strict=True)]
     assert best(model, MANY, LIMITS) == alone
     beams = [search(model, source, 3, 1.0, limit).hypotheses[0].ids for source, limit in zip(MANY, LIMITS, strict=True)]

@@ -30,8 +30,10 @@ SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
 
 @panels.declare("translate", "use", 1)
 def panel(view: View) -> dict:
+    method = view.choice("method", METHODS)
+    words = {name: tuple(view.field(name).split()) for name in ("must", "must_not")} if method == "beam" else {}
     options = DecodingOptions(
-        method=view.choice("method", METHODS),
+        method=method,
         width=view.number("beam"),
         length_penalty=view.number("penalty"),
         temperature=view.number("temperature"),
@@ -41,6 +43,7 @@ def panel(view: View) -> dict:
         prefix=view.field("prefix"),
         cache=view.choice("cache") == "on",
         copy_unknown=view.choice("unknown") == "copy",
+        **words,
     )
     answer = translate(view.reader, view.run, view.step, view.text, options)
     best = answer.candidates[0]
@@ -91,6 +94,9 @@ def _build_controls(view: View, options: DecodingOptions) -> list[dict]:
     controls = [view.offer("method", "method", "page.method", METHODS, options.method)]
     if options.method == "beam":
         controls += build_beam_controls(view, options.width, options.length_penalty)
+        hint = view.say("decoding.must_hint")
+        for name, words in (("must", options.must), ("must_not", options.must_not)):
+            controls.append(blocks.field(name, name, view.say(f"decoding.{name}"), " ".join(words), hint))
     if options.method == "sample":
         counts = [{"value": count, "label": view.say("decoding.draw_count", count=count)} for count in choices("draws")]
         controls += [
