@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from playground.config import EOS
 from playground.decoding import Node, Verdict
-from playground.decoding.beam import follow, path
+from playground.decoding.beam import extend, follow, path
 from playground.features.shared import blocks
 from playground.features.shared.queries.results import SentenceTrace
 from playground.features.shared.view import View, steps
@@ -18,6 +19,7 @@ from playground.inspection.attention import entropy
 from playground.words import paragraph
 from playground.words.amounts import percentage
 
+FREE_LABELS = ("tree_reference", "tree_lost")  # of a tree with constraints, for the best output without them
 MIN_PROBABILITY = 0.005  # shown in the table
 
 
@@ -26,7 +28,11 @@ def build_verdict_and_tree(view: View, answer: Translation, options: DecodingOpt
     output without them."""
     nodes, rival = (answer.verdict.nodes, answer.verdict.path) if answer.verdict else (answer.search.nodes, ())
     if answer.free:
-        rival, nodes = follow(answer.search, answer.free.hypotheses[0])
+        free = answer.free.hypotheses[0]
+        rival, nodes = follow(answer.search, free)
+        for token, logprob in list(zip(free.ids, free.logprobs, strict=True))[len(rival) :]:  # after the token that the constraints exclude
+            excluded = extend(nodes, rival[-1], token, logprob, options.length_penalty)
+            nodes, rival = (*nodes, replace(excluded, pruned=excluded.length)), (*rival, len(nodes))
     tokenizer = view.run.tokenizers[1]
     picture = view.draw(
         tree,
@@ -36,7 +42,7 @@ def build_verdict_and_tree(view: View, answer: Translation, options: DecodingOpt
         [_classify_node(node) for node in nodes],
         best=path(nodes, answer.search.ends[0]),
         reference=rival,
-        labels=view.labels | ({"tree_reference": _say_cost(view, answer, options, "tree_free")} if answer.free else {}),
+        labels=view.labels | ({name: _say_cost(view, answer, options, name) for name in FREE_LABELS} if answer.free else {}),
     )
     caption = paragraph([_explain_score(view, answer, options), *_describe_extent(view, picture["layout"]["meta"])])
     title = view.say("decoding.tree", width=options.width, penalty=f"{options.length_penalty:g}")
