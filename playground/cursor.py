@@ -76,6 +76,8 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "top_k": _whole(0, 30, 0),  # 0: all
     "top_p": _number(0.05, 1.0, 0.05, 1.0),
     "prefix": Text(reset_by=SENTENCE),
+    "must": Text(reset_by=SENTENCE),  # of a beam: words that its output contains, and words that it doesn't
+    "must_not": Text(reset_by=SENTENCE),
     "cache": _one_of("on", "off"),
     "unknown": _one_of("off", "copy"),  # the replacement of <unk> in the output
     # attention, masks, positions, data

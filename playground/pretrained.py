@@ -20,9 +20,11 @@ from playground.config import EOS, KNOBS, MAX_POSITIONS, Experiment, ModelConfig
 from playground.data.readable import WORD_START
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.decoding import best, greedy, sample, trace
+from playground.decoding.constraints import FREE
 from playground.export.use import svg
 from playground.features.evaluation.query import score_outputs
 from playground.features.shared.queries.reader import max_output_tokens
+from playground.features.translate.query import build_constraints
 from playground.loading import files_of
 from playground.model.transformer import Transformer
 from playground.runs.disk import files
@@ -121,25 +123,35 @@ class Pretrained:
         return f"<div>{escape(repr(self))}</div>" + (self.attention(self.example)._repr_html_() if self.example else "")
 
     @overload
-    def translate(self, text: str, beam: int = ..., length_penalty: float = ..., temperature: float = ..., seed: int = ...) -> str: ...
+    def translate(
+        self, text: str, beam: int = ..., length_penalty: float = ..., temperature: float = ..., seed: int = ...,
+        must: Sequence[str] = ..., must_not: Sequence[str] = ...,
+    ) -> str: ...  # fmt: skip
     @overload
     def translate(
-        self, text: Sequence[str], beam: int = ..., length_penalty: float = ..., temperature: float = ..., seed: int = ...
-    ) -> list[str]: ...
+        self, text: Sequence[str], beam: int = ..., length_penalty: float = ..., temperature: float = ..., seed: int = ...,
+        must: Sequence[str] = ..., must_not: Sequence[str] = ...,
+    ) -> list[str]: ...  # fmt: skip
     def translate(
-        self, text: str | Sequence[str], beam: int = 1, length_penalty: float = 0.0, temperature: float = 0.0, seed: int = 0
-    ) -> str | list[str]:
+        self, text: str | Sequence[str], beam: int = 1, length_penalty: float = 0.0, temperature: float = 0.0, seed: int = 0,
+        must: Sequence[str] = (), must_not: Sequence[str] = (),
+    ) -> str | list[str]:  # fmt: skip
         """Translates a sentence, or each of a list: greedily, with a beam of this width, or sampled at a temperature above 0, where the
-        seed decides the sentence. Raises Refusal for a text that is empty or too long, ValueError for a beam below 1 or both at once."""
+        seed decides the sentence. Every output of a beam contains the words (or phrases) of `must`, and none of `must_not`. Raises Refusal
+        for a text that is empty or too long and for words that can't be met, ValueError for a beam below 1 and for one while sampling."""
         if beam < 1 or (beam > 1 and temperature):
             raise ValueError("a beam has a width of 1 at least; where tokens are sampled there is none")
         texts = [text] if isinstance(text, str) else text
         sources = [self._read(source) for source in texts]
         limits = [max_output_tokens(self.longest_target, len(ids)) for ids in sources]
+        must, must_not = ([words] if isinstance(words, str) else words for words in (must, must_not))
+        constraints = build_constraints(self.tokenizers[1], must, must_not, min(limits, default=MAX_POSITIONS))
+        if temperature and constraints != FREE:
+            raise Refusal("decoding.constraints_need_beam")
         if temperature:
             written = [sample(self.model, ids, temperature, limit, seed).ids for ids, limit in zip(sources, limits, strict=True)]
         else:
-            written = best(self.model, sources, limits, beam, length_penalty)
+            written = best(self.model, sources, limits, beam, length_penalty, constraints)
         outputs = [self.tokenizers[1].decode(ids) for ids in written]
         return outputs[0] if isinstance(text, str) else outputs
 

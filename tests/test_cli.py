@@ -134,6 +134,9 @@ def test_translate(trained, capsys):
     drawn = ["--sample", "3", "--top-k", "2", "--top-p", "0.9", "--seed", "4", "--prefix", "ol"]
     assert main(["translate", folder, "hello", *drawn]) == 0
     assert capsys.readouterr().out.startswith("ol")
+    assert main(["translate", "reverse", "hello", "--must", "x", "--must", "yh", "--must-not", "ll"]) == 0
+    output = capsys.readouterr().out
+    assert ("x" in output, "yh" in output, "ll" in output) == (True, True, False)
 
 
 def test_runs_and_their_curves_are_tables(trained, capsys, tmp_path, monkeypatch):
@@ -160,7 +163,7 @@ MISTAKES = [  # and the last word of each stands in the sentence
     "train --d-model 17", "train --learning-rate nan", "train --until-exact-match 2", "train --preset magic", "train --no-such-knob",
     "train --task own", "train --data /nowhere/pairs.tsv", "train --steps 1 --out /proc", "translate /nowhere /nowhere", "history /nowhere",
     "history checkpoints/reverse --csv /nowhere/steps.csv", "read /nowhere", "checkpoints everything", "fly", "lab nothing",
-    "freeze -o /nowhere nobody", "lab softmax --set factor=3", "lab softmax --set colour=colour",
+    "freeze -o /nowhere nobody", "lab softmax --set factor=3", "lab softmax --set colour=colour", "translate reverse hello --must 7",
 ]  # fmt: skip
 ODD = ("--beam 0", "--beam 99", "--sample nan", "--sample 0", "--sample 1 --top-p 0")
 

@@ -134,6 +134,10 @@ def test_a_list_is_translated_as_each_sentence_is_and_every_method_is_the_decode
     for values in ({"beam": 0}, {"beam": 2, "temperature": 1.0}):
         with pytest.raises(ValueError, match="beam"):
             reverse.translate("hello", **values)
+    assert all("x" in text and "e" not in text for text in reverse.translate(words, must=["x"], must_not=["e"]))
+    assert "xy" in reverse.translate("hello", beam=4, must="xy")
+    with pytest.raises(Refusal, match="need beam search"):
+        reverse.translate("hello", temperature=1.0, must=["x"])
 
 
 def test_scores_and_alignments_are_those_of_its_own_output_or_of_a_given_target(reverse):

@@ -43,6 +43,9 @@ def add_translate(commands: Commands) -> None:
     command.add_argument("--top-p", type=float, default=1.0, help="sample from the fewest tokens whose probabilities sum to this")
     command.add_argument("--seed", type=int, default=0, help="random seed of sampling")
     about = "the output starts with this text; of a whole target --json says the score and the probability of each token"
+    for name, about in (("must", "must come"), ("must-not", "must not come")):
+        about = f"a word or phrase that {about} (may be repeated); with beam search, which it chooses"
+        command.add_argument(f"--{name}", action="append", default=[], metavar="WORD", help=about)
     command.add_argument("--prefix", default="", metavar="TEXT", help=about)
     command.add_argument("--step", type=int, help=STEP)
     command.add_argument("--json", action="store_true")
@@ -51,17 +54,19 @@ def add_translate(commands: Commands) -> None:
 def translate(options: argparse.Namespace) -> int:
     from playground.features.translate.query import DecodingOptions
 
-    method = "beam" if options.beam is not None else "sample" if options.sample is not None else "greedy"
+    constrained = bool(options.must or options.must_not)
+    method = "beam" if options.beam is not None else "sample" if options.sample is not None else "beam" if constrained else "greedy"
     numbers = {"width": options.beam, "temperature": options.sample}
     way = DecodingOptions(
         method, length_penalty=options.length_penalty, top_k=options.top_k, top_p=options.top_p, seed=options.seed, prefix=options.prefix,
-        copy_unknown=options.copy_unknown, **{name: value for name, value in numbers.items() if value is not None},
+        copy_unknown=options.copy_unknown, must=tuple(options.must), must_not=tuple(options.must_not),
+        **{name: value for name, value in numbers.items() if value is not None},
     )  # fmt: skip
     files = (_read_sides([file], options)[0] for file in options.input)
     typed = (line.removesuffix("\n") for line in sys.stdin)
     lines = chain.from_iterable(files) if options.input else typed if sys.stdin.isatty() else _read_piped(options)
     with _open_run(options.run) as opened:
-        if options.text or options.json or method == "sample" or options.prefix:
+        if options.text or options.json or method == "sample" or options.prefix or constrained:
             _translate_each(opened, options.text or lines, way, options)
         else:
             _translate_batched(opened, lines, way, options)

@@ -1,19 +1,23 @@
-"""Finds tokens of a sentence that a vocabulary lacks, known ones in their place, and the nearest sentence without unknown tokens."""
+"""Finds tokens of a sentence that a vocabulary lacks, known ones in their place, and the nearest sentence without unknown tokens; and the
+spellings of a word in pieces."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 
 from playground.config import SPECIAL_TOKENS, UNK
-from playground.data.tokenizers import CharacterTokenizer, Tokenizer
+from playground.data.tokenizers import CharacterTokenizer, SentencePieceTokenizer, Tokenizer
 from playground.reading.text import normalise
 
 WORD_START = "▁"  # SentencePiece's mark
+UNSPACED = re.compile("[\u3005-\u30ff\u3400-\u9fff]")  # Chinese and Japanese: words without spaces between them
 ALIKE, SIMILAR = 0.75, 0.5  # difflib's ratio from which a word replaces another; from which it is offered
 MAX_OFFERED = 3  # known words per unknown one
+MAX_SPELLINGS = 1_000  # of one word
 MAX_COMPARED = 3_000  # words of a vocabulary that an unknown word is compared with
 
 
@@ -52,6 +56,37 @@ def unknown_tokens(tokenizer: Tokenizer, text: str) -> tuple[str, ...]:
 def replace_word(text: str, word: str, by: str) -> str:
     """Replaces every occurrence of a word in the text."""
     return " ".join(by if other == word else other for other in normalise(text).split())
+
+
+def spell_word(tokenizer: Tokenizer, word: str) -> list[tuple[int, ...]]:
+    """Returns the tokens of a word or several. Pieces can spell it in many ways: the tokenizer's own, then the shortest, in all at most
+    MAX_SPELLINGS."""
+    own = tuple(tokenizer.encode(word))
+    if not isinstance(tokenizer, SentencePieceTokenizer):
+        return [own]
+    text, pieces = normalise(word).replace(" ", WORD_START), _list_pieces(tokenizer)
+    unspaced = UNSPACED.match(text)  # only a sentence begins with a mark
+    spellings = [] if unspaced else [own]
+    begun = [((), text)] if unspaced else []  # tokens, and the characters that they leave
+    begun.append(((), WORD_START + text))
+    while begun and len(spellings) < MAX_SPELLINGS:
+        longer = [
+            ((*ids, pieces[rest[:size]]), rest[size:]) for ids, rest in begun for size in range(1, len(rest) + 1) if rest[:size] in pieces
+        ]
+        spellings += [ids for ids, rest in longer if not rest]
+        begun = [(ids, rest) for ids, rest in longer if rest][:MAX_SPELLINGS]
+    return list(dict.fromkeys(spellings))[:MAX_SPELLINGS]
+
+
+def continuing_tokens(tokenizer: Tokenizer) -> frozenset[int]:
+    """Returns the pieces that continue the word before them: those that begin with a letter or digit."""
+    pieces = _list_pieces(tokenizer) if isinstance(tokenizer, SentencePieceTokenizer) else {}
+    return frozenset(token for piece, token in pieces.items() if piece[0].isalnum() and not UNSPACED.match(piece))
+
+
+@lru_cache(maxsize=64)
+def _list_pieces(tokenizer: Tokenizer) -> dict[str, int]:
+    return {tokenizer.piece(token): token for token in range(len(SPECIAL_TOKENS), tokenizer.size)}
 
 
 @lru_cache(maxsize=64)

@@ -3,12 +3,14 @@ the right answer."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
 
-from playground.config import BOS, EOS, MAX_POSITIONS
+from playground.config import BOS, EOS, MAX_POSITIONS, Refusal
+from playground.decoding.constraints import FREE, Constraints
 from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix, score
 from playground.decoding.sampling import greedy
 from playground.model.costs import Pass
@@ -69,19 +71,21 @@ def beam(
 
 def search(
     model: Transformer, source: Sequence[int], width: int, length_penalty: float, max_length: int, prefix: Sequence[int] = (),
-    cache: bool = True, record: list[Pass] | None = None, fast: bool = True,
+    cache: bool = True, record: list[Pass] | None = None, fast: bool = True, constraints: Constraints = FREE,
 ) -> Search:  # fmt: skip
-    """Keeps the `width` best hypotheses by their `score` at each step, the finished ones among them, until none can grow.
+    """Keeps the `width` best hypotheses by their `score` at each step, the finished ones among them, until none can grow; with constraints
+    the `width` best of each bank.
 
-    Width 1 is greedy decoding. Raises ValueError for a width below 1.
+    Width 1 is greedy decoding. Raises ValueError for a width below 1, Refusal when no hypothesis met the constraints.
     """
-    return searches(model, [source], width, length_penalty, [max_length], prefix, cache, record, fast)[0]
+    return searches(model, [source], width, length_penalty, [max_length], prefix, cache, record, fast, constraints)[0]
 
 
 @torch.inference_mode()
 def searches(
     model: Transformer, sources: Sequence[Sequence[int]], width: int, length_penalty: float, max_lengths: Sequence[int],
     prefix: Sequence[int] = (), cache: bool = True, record: list[Pass] | None = None, fast: bool = True,
+    constraints: Constraints = FREE,
 ) -> list[Search]:  # fmt: skip
     """Searches several sources at once, each with its own beam: at each step the model scores all growing hypotheses."""
     if width < 1:
@@ -89,10 +93,10 @@ def searches(
     if not sources:
         return []
     prefix, _ = clip_prefix(prefix, max(max_lengths))
-    state = DecodingState(model, sources, prefix, cache, record, fast, width)
+    state = DecodingState(model, sources, prefix, cache, record, fast, width * (1 + constraints.tokens))
     written, logprobs = state.begin()  # (B, 1 + P), (B, P)
     beams = [
-        _Beam(prefix, values, width, length_penalty, min(limit, MAX_POSITIONS))
+        _Beam(prefix, values, width, length_penalty, min(limit, MAX_POSITIONS), constraints)
         for values, limit in zip(logprobs.tolist(), max_lengths, strict=True)
     ]
     rows = [row for row, beam in enumerate(beams) if beam.growing]  # of `written`, one for each growing hypothesis
@@ -100,8 +104,7 @@ def searches(
         state.select_rows(torch.tensor(rows, device=written.device))
         written = written[rows]
     while rows:
-        likeliest = state.logprobs(written)[:, -1].topk(min(width, model.tgt_vocab))  # a parent has no more children in the beam
-        following = list(zip(*(values.tolist() for values in likeliest), strict=True))
+        following = constraints.rank(state.logprobs(written)[:, -1], written, width)  # a parent has no more children in the beam
         rows, tokens, begin = [], [], 0
         for beam in (beam for beam in beams if beam.growing):
             end = begin + len(beam.growing)
@@ -119,8 +122,10 @@ def searches(
 class _Beam:
     """The beam of one source: all nodes, and the indices of the best ones and of the growing ones among them."""
 
-    def __init__(self, prefix: tuple[int, ...], logprobs: Sequence[float], width: int, length_penalty: float, most: int) -> None:
-        self.prefix, self.width, self.length_penalty, self.most = prefix, width, length_penalty, most
+    def __init__(
+        self, prefix: tuple[int, ...], logprobs: Sequence[float], width: int, length_penalty: float, most: int, constraints: Constraints
+    ) -> None:  # fmt: skip
+        self.prefix, self.width, self.length_penalty, self.most, self.constraints = prefix, width, length_penalty, most, constraints
         self.nodes = [Node(None, BOS, 0, 0.0, 0.0, 0.0)]
         for value, token in zip(logprobs, prefix, strict=True):
             self.nodes.append(extend(self.nodes, len(self.nodes) - 1, token, value, length_penalty))
@@ -137,17 +142,33 @@ class _Beam:
                 rows[len(nodes)] = row
                 candidates.append(len(nodes))
                 nodes.append(extend(nodes, parent, token, value, self.length_penalty))
-        candidates.sort(key=lambda at: -nodes[at].score)
-        self.best, length = candidates[: self.width], nodes[-1].length
-        for at in candidates[self.width :]:
+        self.best, length = self._choose(candidates), nodes[-1].length
+        for at in {*candidates}.difference(self.best):
             nodes[at] = replace(nodes[at], pruned=length)
         self.growing = [at for at in self.best if nodes[at].token != EOS and length < self.most]
         return [(rows[at], nodes[at].token) for at in self.growing]
 
+    def _choose(self, candidates: list[int]) -> list[int]:
+        """Returns the `width` best of each bank, best first; without constraints there is one bank. A hypothesis that is worse than `width`
+        finished ones is hopeless."""
+        chosen, banks, finished = [], Counter(), 0
+        for at in sorted(candidates, key=lambda at: -self.nodes[at].score):
+            bank = self.constraints.count_met(self._ids(at)) if self.constraints.must else 0
+            if banks[bank] < self.width and finished < self.width:
+                chosen.append(at)
+                banks[bank] += 1
+                finished += self.nodes[at].token == EOS
+        return chosen
+
+    def _ids(self, at: int) -> tuple[int, ...]:
+        return tuple(self.nodes[place].token for place in path(self.nodes, at))
+
     @property
     def search(self) -> Search:
-        hypotheses = tuple(_hypothesis(self.nodes, at) for at in self.best)
-        return Search(hypotheses, tuple(self.nodes), tuple(self.best), self.prefix, self.length_penalty)
+        ends = tuple(at for at in self.best if not self.constraints.find_unmet(self._ids(at)))
+        if not ends:
+            raise Refusal("decoding.constraints_missed", width=self.width)
+        return Search(tuple(_hypothesis(self.nodes, at) for at in ends), tuple(self.nodes), ends, self.prefix, self.length_penalty)
 
 
 def path(nodes: Sequence[Node], at: int) -> list[int]:
@@ -176,17 +197,19 @@ TOKENS = 2048  # source tokens per batch: more are no faster, and their caches t
 
 
 def best(
-    model: Transformer, sources: Sequence[Sequence[int]], max_lengths: Sequence[int], width: int = 1, length_penalty: float = 0.0
+    model: Transformer, sources: Sequence[Sequence[int]], max_lengths: Sequence[int], width: int = 1, length_penalty: float = 0.0,
+    constraints: Constraints = FREE,
 ) -> list[tuple[int, ...]]:  # fmt: skip
     """Returns the greedy output for each source, or the best of a beam of this width; in the order of the sources, each with its own
     length limit. The same tokens as for one source after the other."""
     outputs: dict[int, tuple[int, ...]] = {}
     for places in _batch_by_length(sources, TOKENS // width):
         texts, limits = [sources[at] for at in places], [max_lengths[at] for at in places]
-        if width == 1:
+        if width == 1 and constraints == FREE:
             written = (hypothesis.ids for hypothesis in greedy(model, texts, max(limits)))
         else:
-            written = (search.hypotheses[0].ids for search in searches(model, texts, width, length_penalty, limits))
+            beams = searches(model, texts, width, length_penalty, limits, constraints=constraints)
+            written = (search.hypotheses[0].ids for search in beams)
         outputs |= {at: ids[:limit] for at, ids, limit in zip(places, written, limits, strict=True)}
     return [outputs[at] for at in range(len(sources))]
 
@@ -244,10 +267,10 @@ def classify(model: Transformer, source: Sequence[int], search: Search, referenc
     if not possible:
         return None
     if best.ids in possible:
-        return Verdict("found", best, *_follow(search, best))
+        return Verdict("found", best, *follow(search, best))
     scored = [_score_reference(model, source, ids, search.length_penalty) for ids in possible]
     reference = max(scored, key=lambda hypothesis: hypothesis.score)
-    return Verdict("search" if reference.score > best.score else "model", reference, *_follow(search, reference))
+    return Verdict("search" if reference.score > best.score else "model", reference, *follow(search, reference))
 
 
 def _score_reference(model: Transformer, source: Sequence[int], ids: tuple[int, ...], length_penalty: float) -> Hypothesis:
@@ -255,8 +278,8 @@ def _score_reference(model: Transformer, source: Sequence[int], ids: tuple[int, 
     return Hypothesis(ids, forced.logprobs, score(sum(forced.logprobs), len(ids), length_penalty))
 
 
-def _follow(search: Search, reference: Hypothesis) -> tuple[tuple[int, ...], tuple[Node, ...]]:
-    """Returns the nodes of the reference as far as the search followed it, and all nodes."""
+def follow(search: Search, reference: Hypothesis) -> tuple[tuple[int, ...], tuple[Node, ...]]:
+    """Returns the nodes of a hypothesis as far as the search followed it, and all nodes."""
     children = {(node.parent, node.token): at for at, node in enumerate(search.nodes)}
     parents = {node.parent for node in search.nodes}  # nodes whose next tokens were candidates
     nodes, at, followed = search.nodes, 0, []

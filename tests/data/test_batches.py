@@ -5,7 +5,7 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from itertools import count, islice, pairwise
+from itertools import count, islice, pairwise, product
 
 import pytest
 import sentencepiece
@@ -17,7 +17,7 @@ from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal
 from playground.data import tokenizers
 from playground.data.batches import ROW_WIDTHS, batches, collate, pad_to_multiple, part_sizes, split_batch
 from playground.data.corpus import Item, LazySequence
-from playground.data.readable import find_unknown, replace_word
+from playground.data.readable import continuing_tokens, find_unknown, replace_word, spell_word
 from playground.data.tokenizers import LARGEST, CharacterTokenizer, WordTokenizer, load_tokenizer, train_tokenizer
 from playground.reading.text import normalise
 from tests.runs.by_hand import refused
@@ -82,6 +82,7 @@ def test_token_batches_fill_their_size_and_never_pass_it(items, size):
 def test_a_batch_is_never_larger_than_the_data_mixes_lengths_and_is_packed_with_little_left_empty():
     for size, unit in ((64, "sentences"), (1000, "tokens")):
         assert [len(batch) for batch in stream(items_of((2, 2), (3, 3)), size, unit, 1, count=3)] == [2] * 3
+trained = cache(lambda kind: train_tokenizer(kind, SENTENCES, 96))
     many = items_of(*[(1 + n % 8, 1) for n in range(800)])
     assert all(len({number % 8 for number in batch}) > 4 for batch in stream(many, 64, "sentences", 1, count=12))
     items = items_of(*[(4 + n % 13, 4 + n % 13) for n in range(65)])  # reversals of 4 to 16 letters
@@ -200,6 +201,19 @@ def test_known_sentences_come_back_and_the_same_sentences_give_the_same_bytes(to
     assert [text for text, token in tokenizer.pieces("the Ω") if token == UNK] == ["Ω"]
 
 
+@pytest.mark.parametrize("kind", PIECES)
+def test_a_word_is_spelled_in_every_way(kind):
+    pieces = trained(kind)
+    for word, texts in (("cat", ("▁cat",)), ("a dog", ("▁a▁dog",)), ("好き", ("好き", "▁好き"))):
+        parts = [token for token in range(UNK + 1, pieces.size) if any(pieces.piece(token) in text for text in texts)]
+        ways = {ids for n in range(1, 5) for ids in product(parts, repeat=n) if "".join(map(pieces.piece, ids)) in texts}
+        spellings = spell_word(pieces, word)
+        assert {ids for ids in spellings if len(ids) < 5} == ways
+        assert len(texts) == 2 or spellings[0] == tuple(pieces.encode(word))
+    assert {pieces.piece(token)[0] for token in continuing_tokens(pieces)} >= {*"catdogü"} - {*"▁<猫好"}
+    assert (spell_word(WordTokenizer(["a", "b"]), "b a"), continuing_tokens(WordTokenizer(["a"]))) == ([(5, 4)], frozenset())
+
+
 def test_decoding_stops_at_eos_and_writes_what_is_unknown_or_what_stands_for_it(tokenizer):
     ids, cat = tokenizer.encode("the"), tokenizer.encode("the cat")
     assert tokenizer.decode([BOS, PAD, *cat, EOS, *cat]) == "the cat"
@@ -208,9 +222,6 @@ def test_decoding_stops_at_eos_and_writes_what_is_unknown_or_what_stands_for_it(
     assert (written[:5], written[-5:], "the cat" in written) == ("<unk>", "<unk>", True)
     written = tokenizer.decode([UNK, *ids, UNK, UNK, EOS, UNK], ["<unk>x", *[None] * len(ids), None, "Ω"])
     assert written.replace(" ", "") == "<unk>xthe<unk>Ω", "one for each id; what looks like a token is left as it is"
-
-
-trained = cache(lambda kind: train_tokenizer(kind, SENTENCES, 96))
 
 
 @given(st.lists(any_text.filter(normalise), min_size=1, max_size=5), st.sampled_from(("characters", "words")))

@@ -1,17 +1,34 @@
-"""Beam search: against all sentences there are, its record of what it considered, and many sentences side by side."""
+"""Beam search: against all sentences there are (that meet constraints), its record of what it considered, and many side by side."""
 
 import importlib
 import random
+from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
-from playground.config import BOS, EOS
-from playground.decoding import beam, best, classify, greedy, search, searches
+from playground.config import BOS, EOS, PAD, UNK, Refusal
+from playground.decoding import Constraints, beam, best, classify, greedy, search, searches
+from playground.decoding.constraints import FREE
 from tests.decoding.test_sampling import SOURCES, every_sentence, logprobs_by_teacher_forcing, untaught
 
+PHRASES = st.lists(st.lists(st.sampled_from([PAD, BOS, UNK]), min_size=1, max_size=2).map(tuple), max_size=2, unique=True).map(tuple)
+CONTINUING = st.sampled_from([frozenset(), frozenset({UNK})])
 
+
+def contains(ids, phrase, continuing=frozenset()) -> bool:
+    """Whether the phrase stands in the sentence, with no token after it that makes a longer word of it."""
+    ends = [at + len(phrase) for at in range(len(ids)) if ids[at : at + len(phrase)] == phrase]
+    return any(not continuing.intersection(ids[end : end + 1]) for end in ends)
+
+
+def meets(ids, constraints) -> bool:
+    must = all(contains(ids, phrase, constraints.continuing) for phrase in constraints.must)
+    return must and not any(contains(ids, phrase) for phrase in constraints.must_not)
+
+
+@cache
 def all_scores(model, source, vocab: int, longest: int, length_penalty: float) -> dict[tuple[int, ...], float]:
     """The score of every sentence there is, each asked for the plain way, by teacher forcing."""
     scores, probability, known = {}, 0.0, {}  # a sentence begins as another one ends
@@ -26,20 +43,35 @@ def all_scores(model, source, vocab: int, longest: int, length_penalty: float) -
 
 
 @pytest.mark.trust
-@settings(max_examples=5)
-@given(st.sampled_from([(4, 5), (5, 4), (6, 3)]), st.floats(0, 2))
-def test_a_beam_as_wide_as_there_are_sentences_finds_the_best_of_all(size, length_penalty):
+@settings(max_examples=20)
+@example((4, 5), 0.6, FREE)
+@example((5, 4), 2, FREE)
+@example((6, 3), 0, FREE)
+@given(st.sampled_from([(4, 5), (5, 4), (6, 3)]), st.sampled_from([0, 0.6, 2]), st.builds(Constraints, PHRASES, PHRASES, CONTINUING))
+def test_a_beam_as_wide_as_there_are_sentences_finds_the_best_of_all(size, length_penalty, constraints):
     vocab, longest = size
     model, source = untaught(vocab=vocab, seed=vocab), SOURCES[0]
-    scores = all_scores(model, source, vocab, longest, length_penalty)
-    result = search(model, source, len(scores), length_penalty, longest)
-    assert {hypothesis.ids for hypothesis in result.hypotheses} == set(scores)
-    for hypothesis in result.hypotheses:
-        assert hypothesis.score == pytest.approx(scores[hypothesis.ids], abs=1e-4)
+    every = all_scores(model, source, vocab, longest, length_penalty)
+    scores = {ids: score for ids, score in every.items() if meets(ids, constraints)}
+    if not scores:
+        with pytest.raises(Refusal, match="finds no output"):
+            search(model, source, len(every), length_penalty, longest, constraints=constraints)
+        return
+    result = search(model, source, len(every), length_penalty, longest, constraints=constraints)
+    assert {hypothesis.ids: pytest.approx(hypothesis.score, abs=1e-4) for hypothesis in result.hypotheses} == scores
     assert scores[result.hypotheses[0].ids] == pytest.approx(max(scores.values()), abs=1e-4)
     assert [h.score for h in result.hypotheses] == sorted((h.score for h in result.hypotheses), reverse=True)
-    narrower = [beam(model, source, width, length_penalty, longest)[0].score for width in (1, 2, 4)]
-    assert max(narrower) <= max(scores.values()) + 1e-4
+
+
+@given(st.integers(1, 9), st.sampled_from([1, 2, 5]), st.builds(Constraints, PHRASES), st.integers(0, 1))
+def test_a_narrow_beam_meets_constraints_too_for_one_sentence_and_for_two(seed, width, constraints, spare):
+    model, sources, limits = untaught(seed=seed), SOURCES[:2], [constraints.tokens + 1 + spare, 9]
+    outputs = best(model, sources, limits, width, 0.6, constraints)
+    assert all(meets(ids, constraints) for ids in outputs)
+    for source, limit, ids in zip(sources, limits, outputs, strict=True):
+        assert search(model, source, width, 0.6, limit, constraints=constraints).hypotheses[0].ids == ids
+        without = Constraints(must_not=(ids[:1], ids[1:3] or ids[:1]))
+        assert EOS in ids[:2] or all(meets(ids, without) for ids in best(model, [source], [9], width, 0.6, without))
 
 
 @pytest.mark.night
@@ -154,7 +186,7 @@ def test_the_best_of_each_in_the_order_of_the_sources(tokens, monkeypatch):
     module = importlib.import_module(search.__module__)  # its name in the package is the function's
     monkeypatch.setattr(module, "TOKENS", tokens)
     model, sizes = untaught(seed=3), []
-    monkeypatch.setattr(module, "searches", lambda model, texts, *options: sizes.append(len(texts)) or searches(model, texts, *options))
+    monkeypatch.setattr(module, "searches", lambda model, texts, *a, **b: sizes.append(len(texts)) or searches(model, texts, *a, **b))
     alone = [greedy(model, [source], limit)[0].ids for source, limit in zip(MANY, LIMITS, strict=True)]
     assert best(model, MANY, LIMITS) == alone
     beams = [search(model, source, 3, 1.0, limit).hypotheses[0].ids for source, limit in zip(MANY, LIMITS, strict=True)]

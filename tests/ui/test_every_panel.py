@@ -41,7 +41,7 @@ OPENED = ("decoder.0.cross_attention.weights", "logits", "src.ids")
 VECTORS = ("src", "tgt", "memory", "decoder")
 STATES: dict[str, list[dict[str, str]]] = {  # of panels whose blocks depend on more than the run
     "attention": [{"view": view, **part} for view in choices("view") for part in SEEN],
-    "translate": [{}, {"method": "beam"}, {"method": "sample", "draws": "20"}, {"prefix": "a"}, {"cache": "off"}],
+    "translate": [{}, {"method": "beam", "must": "z"}, {"method": "sample", "draws": "20"}, {"prefix": "a"}, {"cache": "off"}],
     "map": [{}, *({"stage": stage, "hide": "on", **CELL} for stage in OPENED), *({"stop": stop} for stop in STOPS)],
     "masks": [{"mask": kind} for kind in choices("mask")],
     "teacher_forcing": [{}, {"fix": "1:7"}, {"force": "a b"}, {"q": "99"}, {"target": "reference"}],

@@ -35,7 +35,8 @@ def tree(
     (N, 3): probability of the token, sum of log probabilities, score.
 
     fates      "kept", "finished" (ended and stayed), "overtaken" (ended and was pruned later) or "pruned"
-    best       the nodes of the best hypothesis, without the root; `reference`: of the right answer, as far as the beam held it
+    best       the nodes of the best hypothesis, without the root; `reference`: of the right answer, as far as the beam held it, or of
+               the best output without constraints
     Draws all kept nodes, the `PRUNED` best of those pruned at a step, and at most `STEPS` steps, about the one at which the reference was
     pruned; meta has the counts. A tree with more lanes than fit into `width` px is wider.
     Traces: 0 reference, 1 pruned lines, 2 kept lines, 3 best; 4 to 7 nodes by fate, 8 nodes of the best, 9 where the reference was lost.
@@ -44,7 +45,7 @@ def tree(
     if not len(names) == len(parents) == len(numbers) == len(fates):
         raise ValueError(f"{len(names)} tokens, {len(parents)} parents, {len(numbers)} rows of numbers, {len(fates)} fates")
     depths = _count_depths(parents)
-    lost = [node for node in reference[-1:] if fates[node] in ("pruned", "overtaken")]
+    lost = [node for node in reference if fates[node] in ("pruned", "overtaken")][:1]
     first, last = _choose_window(max(depths), depths[lost[0]] if lost else 0)
     on_best, on_reference = set(best), set(reference)
     ranks = [(node not in on_best, node not in on_reference, fates[node] == "pruned", -numbers[node][2]) for node in range(len(names))]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from playground.config import UNK
+from dataclasses import replace
+
+from playground.config import UNK, Refusal
 from playground.cursor import choices
-from playground.decoding import greedy, sample, search, top_k_top_p_filter
+from playground.decoding import Constraints, greedy, sample, search, top_k_top_p_filter
 from playground.features.shared import blocks, panels
 from playground.features.shared.decoding import SEARCHED, build_beam_controls, draw_attention, draw_likeliest, find_first_wrong
 from playground.features.shared.heads import build_view_choice, choose_head, draw_threads
@@ -30,8 +32,10 @@ SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
 
 @panels.declare("translate", "use", 1)
 def panel(view: View) -> dict:
+    method = view.choice("method", METHODS)
+    words = {name: tuple(view.field(name).split()) for name in ("must", "must_not")} if method == "beam" else {}
     options = DecodingOptions(
-        method=view.choice("method", METHODS),
+        method=method,
         width=view.number("beam"),
         length_penalty=view.number("penalty"),
         temperature=view.number("temperature"),
@@ -41,8 +45,16 @@ def panel(view: View) -> dict:
         prefix=view.field("prefix"),
         cache=view.choice("cache") == "on",
         copy_unknown=view.choice("unknown") == "copy",
+        **words,
     )
-    answer = translate(view.reader, view.run, view.step, view.text, options)
+    refused = []
+    try:
+        answer = translate(view.reader, view.run, view.step, view.text, options)
+    except Refusal as refusal:  # the fields stay on screen, above the search without constraints
+        if not refusal.key.startswith("decoding.constraint"):
+            raise
+        answer = translate(view.reader, view.run, view.step, view.text, replace(options, must=(), must_not=()))
+        refused.append(blocks.text("refused", refusal.say(view.language), css="pg-warning"))
     best = answer.candidates[0]
     lines = [_build_line(view, answer, at) for at in range(len(answer.candidates))]
     words = (word for candidate in answer.candidates for word in candidate.copied if word is not None)
@@ -56,6 +68,7 @@ def panel(view: View) -> dict:
         "telling": _suggest_sentence(view) if options.method == "greedy" and view.step is None else "",
         "blocks": [
             blocks.row("controls", *_build_controls(view, options), unknown_choice if has_unknown else None, css="controls"),
+            *refused,
             *([blocks.chips("candidates", *lines, pick="tgt")] if differs else []),
             *_build_greedy_note(view, best),
             *_build_prefix_notes(view, answer),
@@ -66,6 +79,7 @@ def panel(view: View) -> dict:
             _build_step(view, answer, options),
             *([blocks.row("cache", *_build_work(view, answer, options), css="halves")] if view.attends else []),
             blocks.code("source", SOURCES[options.method]),
+            *([blocks.code("constraints", Constraints)] if answer.free else []),
             *([blocks.code("kept", top_k_top_p_filter)] if options.method == "sample" else []),
             *([blocks.code("cache-source", KVCache)] if view.attends else []),
         ],
@@ -91,6 +105,9 @@ def _build_controls(view: View, options: DecodingOptions) -> list[dict]:
     controls = [view.offer("method", "method", "page.method", METHODS, options.method)]
     if options.method == "beam":
         controls += build_beam_controls(view, options.width, options.length_penalty)
+        hint = view.say("decoding.must_hint")
+        for name, words in (("must", options.must), ("must_not", options.must_not)):
+            controls.append(blocks.field(name, name, view.say(f"decoding.{name}"), " ".join(words), hint))
     if options.method == "sample":
         counts = [{"value": count, "label": view.say("decoding.draw_count", count=count)} for count in choices("draws")]
         controls += [

@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, product
 from math import inf, isfinite
 
 import numpy as np
 
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
 from playground.cursor import FIELDS
-from playground.data.readable import WORD_START
+from playground.data.readable import WORD_START, continuing_tokens, spell_word, unknown_tokens
 from playground.data.tokenizers import Tokenizer
 from playground.decoding import (
+    Constraints,
     Hypothesis,
     Pass,
     Search,
@@ -27,6 +29,7 @@ from playground.decoding import (
     trace,
     without_cache,
 )  # fmt: skip
+from playground.decoding.constraints import FREE, find_ends
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import CHARACTERS, Reader, max_output_tokens, traced_parts
 from playground.features.shared.queries.results import Candidate, Piece, SentenceTrace, pieces_from, pieces_of
@@ -37,14 +40,15 @@ from playground.runs.run import Run
 
 METHODS = ("greedy", "beam", "sample")
 MAX_BEAM = FIELDS["beam"].high
+MAX_REQUIRED = 20  # tokens of the words that must come: each adds a beam
 TRIES, ENOUGH_MS = 3, 300  # timings, of which the shortest counts; no more begin after ENOUGH_MS
 
 
 @dataclass(frozen=True)
 class DecodingOptions:
-    """Decoding options. `width` and `length_penalty` are for a beam; `temperature`, `top_k`, `top_p` and `seed` for sampling; the output
-    begins with `prefix`. Without `cache` everything is recomputed for each token, and compared. With `copy_unknown` source words replace
-    <unk> (copying.py)."""
+    """Decoding options. `width`, `length_penalty` and the words that `must` or `must_not` come are for a beam; `temperature`, `top_k`,
+    `top_p` and `seed` for sampling; the output begins with `prefix`. Without `cache` everything is recomputed for each token, and compared.
+    With `copy_unknown` source words replace <unk> (copying.py)."""
 
     method: str = "greedy"
     width: int = FIELDS["beam"].read("")
@@ -56,6 +60,8 @@ class DecodingOptions:
     prefix: str = ""
     cache: bool = True
     copy_unknown: bool = False
+    must: tuple[str, ...] = ()
+    must_not: tuple[str, ...] = ()
 
 
 PLAIN = DecodingOptions()
@@ -84,7 +90,8 @@ class Translation:
     uncached: Cost
     same: bool | None  # the same tokens with and without the cache; None unless both were tried
     search: Search | None  # of a beam
-    verdict: Verdict | None  # of a beam, where a right answer is known
+    verdict: Verdict | None  # of a beam without constraints, where a right answer is known
+    free: Search | None = None  # of a beam with constraints: the same without them
 
 
 def translate(reader: Reader, run: Run, step: int | None, text: str, options: DecodingOptions = PLAIN) -> Translation:
@@ -98,6 +105,7 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, options: De
     if len(prefix) >= MAX_POSITIONS:
         raise Refusal("decoding.prefix_too_long", tokens=len(prefix), most=MAX_POSITIONS - 1)
     most = min(MAX_POSITIONS, len(prefix) + max_output_tokens(run.longest_target, len(ids)))
+    constraints = build_constraints(tgt, options.must, options.must_not, most, beginning)
 
     def work(model: Transformer, actual: int) -> Translation:
         def copies(written: tuple[int, ...]) -> tuple[str | None, ...]:
@@ -106,7 +114,7 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, options: De
         def cost(passes: list[Pass], ms: float | None = None) -> Cost:
             return Cost(positions(passes), multiplications(model.config, model.tgt_vocab, len(ids) + 1, passes), ms)
 
-        write = _make_writer(model, ids, options, prefix, most)
+        write = _make_writer(model, ids, options, prefix, most, constraints)
         if options.cache:
             written, beam, passes = write(True, True)
             cached, uncached, same = cost(passes), cost(without_cache(passes)), None
@@ -117,23 +125,46 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, options: De
             uncached, same = cost(passes, ms), [each.ids for each in with_cache] == [each.ids for each in written]
         right = results.references(run, text)
         whole = [(*encoded, EOS) for answer in right or () if UNK not in (encoded := tgt.encode(answer))]
+        free = search(model, ids, options.width, options.length_penalty, most, prefix) if constraints != FREE else None
         return Translation(
             actual, pieces_of(src, text), pieces_of(tgt, beginning) if prefix else (),
             tuple(_make_candidate(run, hypothesis, prefix, right, copies(hypothesis.ids)) for hypothesis in written), right,
-            cached, uncached, same, beam, classify(model, ids, beam, whole) if beam else None,
+            cached, uncached, same, beam, classify(model, ids, beam, whole) if beam and not free else None, free,
         )  # fmt: skip
 
     return reader.work(run, step, (text, options), work)
 
 
 def check_options(options: DecodingOptions) -> None:
-    """Raises Refusal for an unknown method or a number out of range."""
+    """Raises Refusal for an unknown method, a number out of range, and constraints without a beam."""
     if options.method not in METHODS:
         raise Refusal("runs.no_method", name=options.method[:40])
+    if (options.must or options.must_not) and options.method != "beam":
+        raise Refusal("decoding.constraints_need_beam")
     numbers = (1 <= options.width <= MAX_BEAM, isfinite(options.length_penalty), 0 < options.temperature < inf, options.top_k >= 0,
                0 < options.top_p <= 1)  # fmt: skip
     if not all(numbers):
         raise Refusal("decoding.no_way", widest=MAX_BEAM)
+
+
+def build_constraints(tokenizer: Tokenizer, must: Sequence[str], must_not: Sequence[str], most: int, prefix: str = "") -> Constraints:
+    """Builds the constraints of an output of at most `most` tokens that begins with `prefix`. Raises Refusal for a word that is empty or
+    unknown, for a contradiction, and for words of more tokens than fit."""
+    for word in (*must, *must_not):
+        if not normalise(word):
+            raise Refusal("decoding.constraint_empty")
+        if UNK in tokenizer.encode(word):
+            raise Refusal("decoding.constraint_unknown", word=word[:40], unknown=unknown_tokens(tokenizer, word))
+    required = {word: spell_word(tokenizer, word)[0] for word in must}
+    forbidden = {word: spell_word(tokenizer, word) for word in must_not}
+    begun = tuple(tokenizer.encode(prefix))
+    constraints = Constraints(tuple(dict.fromkeys(required.values())), tuple(chain(*forbidden.values())), continuing_tokens(tokenizer))
+    if constraints.tokens > (room := min(most - len(begun) - 1, MAX_REQUIRED)):
+        raise Refusal("decoding.constraints_too_long", tokens=constraints.tokens, most=room)
+    for word, (other, ids) in product(forbidden, (*required.items(), (prefix, begun))):
+        if any(find_ends(ids, spelling) for spelling in forbidden[word]):
+            raise Refusal("decoding.constraints_contradict", word=word[:40], other=other[:40])
+    return constraints if must or must_not else FREE
 
 
 def count_samples(
@@ -173,7 +204,7 @@ def trace_output(reader: Reader, run: Run, step: int | None, text: str, written:
 
 
 def _make_writer(
-    model: Transformer, ids: list[int], options: DecodingOptions, prefix: tuple[int, ...], most: int
+    model: Transformer, ids: list[int], options: DecodingOptions, prefix: tuple[int, ...], most: int, constraints: Constraints
 ) -> Callable[[bool, bool], tuple[list[Hypothesis], Search | None, list[Pass]]]:  # fmt: skip
     """Returns a function of `cache` and `fast` that decodes the sentence once: hypotheses, best first, the beam search if it is one, and
     the passes."""
@@ -181,7 +212,7 @@ def _make_writer(
     def write(cache: bool, fast: bool) -> tuple[list[Hypothesis], Search | None, list[Pass]]:
         passes: list[Pass] = []
         if options.method == "beam":
-            beam = search(model, ids, options.width, options.length_penalty, most, prefix, cache, passes, fast)
+            beam = search(model, ids, options.width, options.length_penalty, most, prefix, cache, passes, fast, constraints)
             return list(beam.hypotheses), beam, passes
         if options.method == "sample":
             drawn = sample(model, ids, options.temperature, most, options.seed, prefix, options.top_k, options.top_p, cache, passes, fast)

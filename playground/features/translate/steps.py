@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from playground.config import EOS
 from playground.decoding import Node, Verdict
-from playground.decoding.beam import path
+from playground.decoding.beam import extend, follow, path
 from playground.features.shared import blocks
 from playground.features.shared.queries.results import SentenceTrace
 from playground.features.shared.view import View, steps
@@ -18,12 +19,20 @@ from playground.inspection.attention import entropy
 from playground.words import paragraph
 from playground.words.amounts import percentage
 
+FREE_LABELS = ("tree_reference", "tree_lost")  # of a tree with constraints, for the best output without them
 MIN_PROBABILITY = 0.005  # shown in the table
 
 
 def build_verdict_and_tree(view: View, answer: Translation, options: DecodingOptions) -> list[dict]:
-    """Builds the verdict on the reference and the tree that shows where it was lost."""
-    nodes = answer.verdict.nodes if answer.verdict else answer.search.nodes
+    """Builds the verdict on the reference and the tree that shows where it was lost; or the cost of constraints and the path of the best
+    output without them."""
+    nodes, rival = (answer.verdict.nodes, answer.verdict.path) if answer.verdict else (answer.search.nodes, ())
+    if answer.free:
+        free = answer.free.hypotheses[0]
+        rival, nodes = follow(answer.search, free)
+        for token, logprob in list(zip(free.ids, free.logprobs, strict=True))[len(rival) :]:  # after the token that the constraints exclude
+            excluded = extend(nodes, rival[-1], token, logprob, options.length_penalty)
+            nodes, rival = (*nodes, replace(excluded, pruned=excluded.length)), (*rival, len(nodes))
     tokenizer = view.run.tokenizers[1]
     picture = view.draw(
         tree,
@@ -32,11 +41,13 @@ def build_verdict_and_tree(view: View, answer: Translation, options: DecodingOpt
         np.array([(np.exp(node.logprob), node.total, node.score) for node in nodes]),
         [_classify_node(node) for node in nodes],
         best=path(nodes, answer.search.ends[0]),
-        reference=answer.verdict.path if answer.verdict else (),
+        reference=rival,
+        labels=view.labels | ({name: _say_cost(view, answer, options, name) for name in FREE_LABELS} if answer.free else {}),
     )
     caption = paragraph([_explain_score(view, answer, options), *_describe_extent(view, picture["layout"]["meta"])])
     title = view.say("decoding.tree", width=options.width, penalty=f"{options.length_penalty:g}")
-    verdict = [blocks.text("beam-verdict", _write_verdict(view, answer), css="pg-cell")] if answer.verdict else []
+    sentence = _write_cost(view, answer, options) if answer.free else _write_verdict(view, answer) if answer.verdict else ""
+    verdict = [blocks.text("beam-verdict", sentence, css="pg-cell")] if sentence else []
     return [*verdict, blocks.figure("tree", picture, caption, title, css="scrolls")]
 
 
@@ -46,6 +57,21 @@ def _classify_node(node: Node) -> str:
     if node.token != EOS:
         return "kept"
     return "finished" if node.pruned is None else "overtaken"
+
+
+def _write_cost(view: View, answer: Translation, options: DecodingOptions) -> str:
+    """Writes how much lower the constraints make the score of the best hypothesis."""
+    best, free = answer.search.hypotheses[0], answer.free.hypotheses[0]
+    name = "constraint_is_met" if best.ids == free.ids else "constraint_costs" if best.score < free.score else "constraint_gains"
+    return _say_cost(view, answer, options, name)
+
+
+def _say_cost(view: View, answer: Translation, options: DecodingOptions, name: str) -> str:
+    best, free = answer.search.hypotheses[0], answer.free.hypotheses[0]
+    kind = view.say(f"decoding.score_{'normalised' if options.length_penalty else 'plain'}")
+    numbers = {"cost": free.score - best.score, "score": best.score, "free": free.score}
+    output = view.run.tokenizers[1].decode(free.ids)
+    return view.say(f"decoding.{name}", kind=kind, output=output, **{key: f"{value:.3f}" for key, value in numbers.items()})
 
 
 def _write_verdict(view: View, answer: Translation) -> str:

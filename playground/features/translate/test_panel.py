@@ -10,6 +10,8 @@ from tests.ui.looking import block, find
 LONG = "ich weiß , dass das Mädchen das Schaf sucht"
 EARLY = {"run": "german_english", "text": LONG, "step": 29}  # the model is half taught: beam search loses the right answer
 
+LONG_BEAM = {"run": "german_english", "text": LONG, "method": "beam"}
+
 
 def ask(site, **parameters) -> dict:
     return site.panel("translate", **{"run": "reverse", "text": "hello", **parameters})
@@ -41,6 +43,22 @@ def test_beam_search_shows_its_tree_a_score_that_can_be_worked_out_and_the_verdi
     easy = ask(site, method="beam")
     assert (block(easy, "beam-verdict")["text"], find(easy, "greedy")) == (say("en", "decoding.found"), None)
     assert find(ask(site, method="beam", text="h9llo"), "beam-verdict") is None  # nobody knows the right answer
+
+
+def test_constraints_are_drawn_with_what_they_cost_and_one_that_cannot_be_met_leaves_the_fields(site):
+    answer = ask(site, **LONG_BEAM, must="dog", must_not="girl")
+    assert [token for token in lines(answer)[0] if token in ("dog", "girl")] == ["dog"]
+    cost, score, free = map(float, re.findall(r"-?\d+\.\d+", block(answer, "beam-verdict")["text"].replace("−", "-")))
+    assert (cost > 0, free - cost) == (True, pytest.approx(score, abs=2e-3))
+    figure = block(answer, "tree")["figure"]
+    assert f"{cost:.3f}" in figure["data"][0]["name"]
+    outputs = lines(ask(site, **LONG_BEAM))[0], lines(answer)[0]  # the branches of both end where these do
+    assert [max(filter(None, figure["data"][branch]["y"])) for branch in (0, 3)] == [len(output) for output in outputs]
+    assert figure["data"][9]["y"] == [1 + outputs[0].index("girl")]
+    assert block(ask(site, **LONG_BEAM, must="girl"), "beam-verdict")["text"] == say("en", "decoding.constraint_is_met")
+    refused = ask(site, **LONG_BEAM, must="xyzzy")
+    assert "“xyzzy”" in block(refused, "refused")["text"]
+    assert (block(refused, "must")["value"], lines(refused)) == ("xyzzy", lines(ask(site, **LONG_BEAM)))
 
 
 def test_a_prefix_is_written_first_and_marked_and_an_unknown_one_named(site):

@@ -8,7 +8,7 @@ import pytest
 
 from playground.cli.lines import translate_lines
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
-from playground.data.tokenizers import WordTokenizer
+from playground.data.tokenizers import CharacterTokenizer, WordTokenizer
 from playground.decoding import classify, greedy, search
 from playground.features.translate import query as copying
 from playground.features.translate.query import DecodingOptions, trace_output, translate
@@ -97,6 +97,29 @@ def test_a_beam_comes_with_its_tree_and_the_verdict(reader, run, model):
     assert (result.verdict.kind, result.verdict.pruned) == (verdict.kind, verdict.pruned)
     assert (result.verdict.kind == "found") == result.candidates[0].correct
     assert translate(reader, run, None, "zzé", DecodingOptions("beam")).verdict is None
+
+
+def test_constraints_are_met_at_a_cost_and_what_cannot_be_written_is_told_before_the_search(write, monkeypatch):
+    result = write(method="beam", must=("zz", "k", "k"), must_not=("a",))
+    assert all("zz" in each.text and "k" in each.text and "a" not in each.text for each in result.candidates)
+    assert (result.verdict, result.free.nodes) == (None, write(method="beam").search.nodes)
+    assert write(method="beam", must=("zz",), prefix="z").candidates[0].text.startswith("z")
+    monkeypatch.setattr(copying, "search", None)
+    letters, words = CharacterTokenizer("abcdezk"), WordTokenizer(["likes", "Zoe"])
+    for tokenizer, must, must_not, most, sentence in (
+        (letters, ["k7"], [], 60, "“k7” can’t be written with this model’s tokenizer, which lacks 7"),
+        (words, [], ["Ben"], 60, "lacks Ben"),
+        (letters, [], ["k", " "], 60, "is empty"),
+        (letters, ["abc", "de"], [], 5, "5 tokens, at most 4"),
+        (letters, ["z" * 21], [], 60, "21 tokens, at most 20"),
+        (letters, ["abc"], ["z", "bc"], 60, "“bc” must not come, but “abc”"),
+    ):
+        with pytest.raises(Refusal, match=sentence):
+            copying.build_constraints(tokenizer, must, must_not, most)
+    with pytest.raises(Refusal, match="“e” must not come, but “ce”"):
+        write(method="beam", prefix="ce", must_not=("e",))
+    with pytest.raises(Refusal, match="need beam search"):
+        write(must=("a",))
 
 
 def test_nobody_waits_for_ever(write, monkeypatch):

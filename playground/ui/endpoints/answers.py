@@ -27,7 +27,7 @@ from playground.runs.history import Columns
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.command import Command, act
-from playground.ui.endpoints.arguments import Argument, check_owner, pick_arguments
+from playground.ui.endpoints.arguments import DECODING, Argument, check_owner, pick_arguments
 from playground.ui.network import address_of, run_link
 from playground.ui.rights import LINK, OWNER, PUBLIC, READER, VISITOR, Right
 from playground.words import ENGLISH
@@ -206,9 +206,8 @@ def run_state(caller: Caller, run: Run, owner: str = "") -> dict[str, Any]:
 
 
 def translate(caller: Caller, run: str, text: str, step: int | None, owner: str, **how: Any) -> dict[str, Any]:
-    options = translating.DecodingOptions(
-        how["method"], how["beam"], how["penalty"], how["temperature"], how["top_k"], how["top_p"], how["draw"], how["prefix"]
-    )
+    words = {name: tuple(how[name].split()) for name in ("must", "must_not")}
+    options = translating.DecodingOptions(*(how[name] for name in DECODING), **words)
     translation = translating.translate(caller.reader, caller.readable(run, owner), step, text, options)
     best, *rest = map(_describe_candidate, translation.candidates)
     references = list(translation.references) if translation.references is not None else None
@@ -283,7 +282,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "translate": Endpoint(
         READER,
         translate,
-        pick_arguments("run", "text", "step", "method", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "prefix") | ANY_OWNER,
+        pick_arguments("run", "text", "step", *DECODING) | ANY_OWNER | pick_arguments("must", "must_not"),
         "read",  # the page reads on two threads (see features/shared/queries/reader.py): one of them is always its own
         1,
     ),

@@ -18,6 +18,7 @@ from playground.words import ENGLISH, known, say
 REQUIRED = inspect.Parameter.empty
 MIN_OWNER = 16  # characters of an owner that can't be guessed
 MAX_PAIRS = 20_000  # characters of pairs that are read: a body has 32 KB
+DECODING = ("method", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "prefix")  # as in DecodingOptions
 MAX_OWNER = 128  # characters of the word that owns runs
 
 
@@ -89,7 +90,7 @@ ARGUMENTS: dict[str, Argument] = {
     "aligned": Argument(dict | None, None),
     "method": _choice_argument(METHODS),
     **{name: _field_argument(name) for name in ("step", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "layer", "head")},
-    "prefix": Argument(str, ""),
+    **dict.fromkeys(("prefix", "must", "must_not"), Argument(str, "")),
     "kind": _choice_argument(choices("part")),
     "name": Argument(str, most=64),
     "seeds": Argument(list[int], [default("seed")]),

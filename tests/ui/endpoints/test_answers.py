@@ -33,6 +33,7 @@ WAYS = (
         DecodingOptions("sample", temperature=2.0, top_k=9, top_p=0.9, seed=3),
     ),
     ({"prefix": "xy"}, DecodingOptions(prefix="xy")),
+    ({"method": "beam", "must": " x ee", "must_not": "h"}, DecodingOptions("beam", must=("x", "ee"), must_not=("h",))),
 )
 
 
