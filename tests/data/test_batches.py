@@ -82,7 +82,6 @@ def test_token_batches_fill_their_size_and_never_pass_it(items, size):
 def test_a_batch_is_never_larger_than_the_data_mixes_lengths_and_is_packed_with_little_left_empty():
     for size, unit in ((64, "sentences"), (1000, "tokens")):
         assert [len(batch) for batch in stream(items_of((2, 2), (3, 3)), size, unit, 1, count=3)] == [2] * 3
-trained = cache(lambda kind: train_tokenizer(kind, SENTENCES, 96))
     many = items_of(*[(1 + n % 8, 1) for n in range(800)])
     assert all(len({number % 8 for number in batch}) > 4 for batch in stream(many, 64, "sentences", 1, count=12))
     items = items_of(*[(4 + n % 13, 4 + n % 13) for n in range(65)])  # reversals of 4 to 16 letters
@@ -173,6 +172,7 @@ def test_many_threads_see_the_same():
 
 KINDS = ("characters", "words", *(PIECES := ("bpe", "unigram")))
 SENTENCES = ["the cat sat on the mat", "a dog ran to the cat", "der Käse schmeckt", "über den Wolken", "猫 が 好き です", "x<y & <s>"] * 3
+trained = cache(lambda kind: train_tokenizer(kind, SENTENCES, 96))
 any_text = st.text(st.characters(codec=None), max_size=40)
 
 

@@ -156,11 +156,11 @@ def describe_change(view: View, before: Run | None) -> list[str]:
     """Returns a sentence on what differs from the run `before`, and what came of it; none about a run that the visitor pinned."""
     if before is None or view.field("pin"):
         return []
-    changes = naming.describe_difference(disclosed(view.run), disclosed(before), view.language) or view.say("compare.same_settings")
+    changes = naming.describe_difference(disclosed(view.run), disclosed(before), view.language)
     if view.run.exact_match is None or before.exact_match is None:
-        return [view.say("compare.changed", changes=changes)]
+        return [view.say("compare.changed", changes=changes)] if changes else []
     reached = {"before": percentage(before.exact_match), "after": percentage(view.run.exact_match)}
-    return [view.say("compare.changed_to", changes=changes, **reached)]
+    return [view.say("compare.changed_to" if changes else "compare.run_again", changes=changes, **reached)]
 
 
 def build_comparison(view: View, before: Run | None) -> list[dict]:

@@ -52,7 +52,7 @@ def read_po(*sources: Source) -> Table | None:
 
     Two files, one per language, give the translations of the same text.
     """
-    if not all(any(map(pattern.match, source.lines[:SAMPLE])) for source in sources for pattern in (_ID, _STR)):
+    if not all(any(map(match, source.lines[:SAMPLE])) for source in sources for match in (_ID.match, _STR.match)):
         return None
     for source in sources:
         _check_lines(source)

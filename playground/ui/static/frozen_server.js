@@ -54,7 +54,7 @@ async function panel(name, grids, wanted, defaults) {
   if (!painted.blocks) return painted;
   const isOther = (fields) => fields.some((field) => painted.uses.includes(field) && wanted[field] !== defaults[field]);
   if (isOther(refused) || !places.every(({ isExact }) => isExact)) return { ...painted, blocks: [note("frozen_needs_server"), ...painted.blocks] };
-  return isOther(pins) ? { ...painted, blocks: [...painted.blocks, note("frozen_pin", "pg-caption")] } : painted;
+  return isOther(pins) ? { ...painted, blocks: [...painted.blocks, note("frozen_pin")] } : painted;
 }
 
 /** A sentence beside the nearest answer there is. */
