@@ -70,7 +70,6 @@ class Attack:
         return next((name for name, is_so in wrong.items() if is_so), "")
 
     def ask(self, call: Call, quiet_s: float = MOMENT) -> tuple[int, bytes]:
-        """(status, how the answer begins). Raises OSError, HTTPException, ValueError."""
         connection = HTTPConnection("127.0.0.1", self._port, timeout=2 * SLOW)
         token = self._people.tokens[call.who]
         headers = {"Content-Type": "application/json"} | ({"X-Playground-Token": token} if token else {}) | call.headers

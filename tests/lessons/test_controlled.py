@@ -35,7 +35,6 @@ TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, train_size=100, batch_size=4,
 
 
 def made_up(arms: dict[str, list[float] | dict[str, float]]) -> dict[str, list[Result]]:
-    """Results with these numbers, or these shares of right sentences, one for each seed."""
     results = {arm: [by_seed] if isinstance(by_seed, dict) else by_seed for arm, by_seed in arms.items()}
     results = {arm: [each if isinstance(each, dict) else {"exact": each} for each in by_seed] for arm, by_seed in results.items()}
     return {arm: [Result(arm, seed, None, {}, numbers) for seed, numbers in enumerate(of_arm, 1)] for arm, of_arm in results.items()}

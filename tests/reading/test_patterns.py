@@ -56,7 +56,6 @@ def uses(file: Path) -> defaultdict[str, set[str]]:
 
 
 def example(items: parser.SubPattern) -> str:
-    """A short text that these parts of a pattern match, or nearly."""
     return "".join(_example(parser.SubPattern(items.state, [item])) for item in items)
 
 

@@ -28,7 +28,6 @@ NO_EXPERIMENTS = [  # (key, arms, order, base)
 
 
 def asked(*guesses: tuple[str, str]) -> Question:
-    """The open question with a guess of each member from 1 on."""
     start = question.ask(ROOM, TEACHER, PLACE, OPTIONS, LISTS)
     return reduce(lambda one, at: question.guess(one, at[0], *at[1]), enumerate(guesses, 1), start)
 

@@ -38,7 +38,6 @@ def world(tmp_path):
 
 @pytest.fixture
 def reader():
-    """A reader of runs that nobody serves."""
     opened = Reader(SimpleNamespace(corpora=CORPORA))
     yield opened
     opened.close()

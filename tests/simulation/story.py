@@ -265,7 +265,6 @@ class Story:
             assert rows == list(zip(*curve(twin), strict=True))[: len(rows)], f"{run.id} is not the run it would have been"
 
     def finish(self) -> None:
-        """Everything comes to its end: with a disk that takes it and turns enough, each run is the run it would have been."""
         self.disk.heal()
         for process in self.world.processes:
             process.dies_in = process.hangs_in = None

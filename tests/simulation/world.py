@@ -85,7 +85,6 @@ class Disk:
         files.os, files.shutil = os, shutil
 
     def heal(self) -> None:
-        """A new process begins, on a disk with room."""
         self.dead, self.kill_in, self.refusals = False, None, 0
 
     def _guarded(self, call: Callable) -> Callable:
@@ -164,7 +163,6 @@ class World:
         return bool(self._left)
 
     def turn(self) -> bool:
-        """One turn on a core. Returns whether one was due."""
         return self.scheduler.give_turn(blocking=False)
 
     def until(self, condition: Callable[[], object], turns: int = 1_000) -> None:

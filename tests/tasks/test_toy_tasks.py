@@ -143,7 +143,6 @@ def test_numbers_have_a_pair_that_training_never_has():
 
 
 def pairs_of(src: str, width: int) -> set[str]:
-    """The tens and units in each group of digits."""
     groups = [src[max(0, end - width) : end] for end in range(len(src), 0, -width)]
     return {group[-2:] for group in groups if len(group) >= 2}
 

@@ -231,6 +231,7 @@ def form(files: int, size: int = 10) -> tuple[bytes, str]:
     return b"".join(parts) + b"--edge--\r\n", "multipart/form-data; boundary=edge"
 
 
+@pytest.mark.fault("an address that uploads without end", "is told how long to wait")
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_an_address_uploads_so_many_files_and_bytes_an_hour(size):
     def upload(peer: Peer, files: int, address: str = "192.0.2.1") -> int:

@@ -81,6 +81,7 @@ def test_the_owner_alone_sees_them_until_they_are_shared(site, own, room):
     assert {"card", "export tsv", "panel data", "panel sentence", "zip off"} <= leaks(site, own, STRANGER)
     copy = site.runs.get(site.act(STRANGER, "copy", own.id)["run"])
     assert not copy.sentences_shared
+    site.runs.delete(copy.id, STRANGER)
     site.act(BEN, "share_sentences", own.id, shared=False)
     assert leaks(site, own, STRANGER) == set()
 

@@ -69,7 +69,6 @@ class Fatal(Near):
     "after three of them it fails with a sentence; others train on",
 )
 def test_a_run_that_ends_every_process_ends_with_a_sentence(trained_by):
-    """As one that takes more memory than there is. Another in the same process goes on."""
     link = Fatal()
     world = trained_by(link)
     run, other = world.runs.create(tiny(), ME), world.runs.create(tiny(seed=5), YOU)
