@@ -7,6 +7,7 @@ from torch import nn
 
 from playground.choices import ARCHITECTURES
 from playground.config import PAD, Experiment, ModelConfig, Refusal, limits, read_query
+from playground.lessons.labs.architectures import LAB
 from playground.lessons.labs.nn_transformer.conversion import layer_pairs
 from playground.model.costs import update_counts
 from playground.model.masks import causal_mask, padding_mask
@@ -116,3 +117,8 @@ def test_its_layers_are_what_muon_moves_and_what_the_formulas_count():
         assert not any(map(torch.equal, before, training.model.parameters()))
         owners = {id(p): rule for rule, _ in training.optimiser.parts for group in rule.param_groups for p in group["params"]}
         assert len({owners[id(p)] for p in training.model.layers.parameters() if p.ndim == 2}) == 1
+
+
+def test_the_three_of_the_lab_have_as_many_parameters():
+    sizes = [sum(p.numel() for p in build(LAB.experiment(arm, 1).model, 30, 30).parameters()) for arm in LAB.arms]
+    assert 24_000 < min(sizes) < max(sizes) < 1.01 * min(sizes)  # as its words say
