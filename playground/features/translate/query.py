@@ -40,7 +40,7 @@ from playground.runs.run import Run
 
 METHODS = ("greedy", "beam", "sample")
 MAX_BEAM = FIELDS["beam"].high
-MAX_REQUIRED = 20  # tokens of the words that must come: each adds a beam
+MAX_REQUIRED = 10  # tokens of the words that must come: each adds a beam
 TRIES, ENOUGH_MS = 3, 300  # timings, of which the shortest counts; no more begin after ENOUGH_MS
 
 

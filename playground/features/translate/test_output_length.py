@@ -1,7 +1,6 @@
 """An output has room for every right answer: else a sentence that the curve counts as right could never be written."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -12,7 +11,7 @@ from playground.config import Experiment
 from playground.data.corpus import build_corpus
 from playground.features.evaluation.query import scores
 from playground.features.shared.queries.activations import activations
-from playground.features.shared.queries.reader import Reader, max_output_tokens
+from playground.features.shared.queries.reader import max_output_tokens
 from playground.features.teacher_forcing.query import compare
 from playground.features.translate.query import translate
 from playground.reading.filtering import Pair
@@ -36,31 +35,20 @@ def test_every_task_can_write_its_answers(task, tokenizer):
     assert min(room) > 0  # one is the end's
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A run that learnt long answers to short questions."""
-    run, corpora = train_inline.new_run(Experiment().with_(**KNOBS), PAIRS), Corpora()
-    for _ in train_inline.train(run, corpora):
+def test_what_the_curve_calls_right_is_written_everywhere(reader, tmp_path, capsys):
+    """By a run that learnt long answers to short questions."""
+    trained, corpora, folder = train_inline.new_run(Experiment().with_(**KNOBS), PAIRS), Corpora(), tmp_path / "long"
+    for _ in train_inline.train(trained, corpora):
         pass
-    assert run.exact_match == 1
-    path = tmp_path_factory.mktemp("runs") / "long"
-    write_run(path, run, train_inline.contents(run))
-    return path
-
-
-def test_what_the_curve_calls_right_is_written_everywhere(folder, capsys):
-    run, corpora = Folder(folder).run, Corpora()
+    write_run(folder, trained, train_inline.contents(trained))
+    run = Folder(folder).run
     source = corpora.get(run.experiment, run.pairs).heldout[0].src
-    reader = Reader(SimpleNamespace(corpora=corpora), threads=1)
-    try:
-        result = scores(reader, corpora, run, None, "heldout")
-        assert (result.wrong, result.unfinished, result.measured.bleu) == (0, 0, pytest.approx(100))
-        assert translate(reader, run, None, source).candidates[0].correct
-        assert all(reader.look(run, None, source).right)
-        assert compare(reader, run, None, source).parted is None
-        assert len(activations(reader, run, None, source)[0].targets) == 31
-    finally:
-        reader.close()
+    result = scores(reader, corpora, run, None, "heldout")
+    assert (trained.exact_match, result.wrong, result.unfinished, result.measured.bleu) == (1, 0, 0, pytest.approx(100))
+    assert translate(reader, run, None, source).candidates[0].correct
+    assert all(reader.look(run, None, source).right)
+    assert compare(reader, run, None, source).parted is None
+    assert len(activations(reader, run, None, source)[0].targets) == 31
     assert load(folder).translate(source) == LONG
     assert main(["translate", str(folder), source, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["outputs"][0]["text"] == LONG

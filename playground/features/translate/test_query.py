@@ -111,7 +111,7 @@ def test_constraints_are_met_at_a_cost_and_what_cannot_be_written_is_told_before
         (words, [], ["Ben"], 60, "lacks Ben"),
         (letters, [], ["k", " "], 60, "is empty"),
         (letters, ["abc", "de"], [], 5, "5 tokens, at most 4"),
-        (letters, ["z" * 21], [], 60, "21 tokens, at most 20"),
+        (letters, ["z" * 11], [], 60, "11 tokens, at most 10"),
         (letters, ["abc"], ["z", "bc"], 60, "“bc” must not come, but “abc”"),
     ):
         with pytest.raises(Refusal, match=sentence):
