@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings, strategies as st
 from safetensors.torch import load, save
 
-from playground.choices import VARIANTS
+from playground.choices import ALTERATIONS
 from playground.config import EOS, ModelConfig, Refusal, limits
 from playground.decoding import greedy, trace
 from playground.model.packing import padded
@@ -260,7 +260,7 @@ def test_of_a_twisted_model_too(variant):
     made, limits = talkative(variant), [9, 4, 1, 6]
     expected = naive(made, padded([(*source, EOS) for source in TWISTED]), 9)
     assert [hypothesis.ids for hypothesis in greedy(made, TWISTED, 9)] == expected
-    drawn = not VARIANTS[variant].recurrent
+    drawn = not ALTERATIONS[variant].recurrent
     completions = complete(made, TWISTED, [(5, 6)] * 4, limits, [drawn] * 4)
     assert [completion.ids for completion in completions] == [ids[:limit] for ids, limit in zip(expected, limits, strict=True)]
     if drawn:
