@@ -85,7 +85,8 @@ def test_all_heads_are_watched_until_one_follows_a_pattern_which_then_stays(site
     assert settled == sorted(settled)
     assert settled[0] is False and settled[-1] is True  # noqa: PT018
     before, since = panels[settled.index(True) - 1], panels[settled.index(True)]
-    assert block(before, "live-heads")["label"] == say("en", "settling.waiting", step=before["step"], count=8, part=say("en", "page.part_cross"))
+    waiting = say("en", "settling.waiting", step=before["step"], count=8, part=say("en", "page.part_cross"))
+    assert block(before, "live-heads")["label"] == waiting
     assert (block(before, "live-heads")["layer"], "learn-cross" in ids(before)) == (None, False)
     layer, head = map(int, since["held"].split(".")[1:])
     sentence = say("en", "settling.begins", layer=layer, head=head, what=say("en", "settling.what_backward"))
