@@ -114,6 +114,9 @@ def test_own_pairs_are_read_trained_on_stopped_and_deleted_by_their_owner_alone(
             assert begin(site, "read_file", body | {"owner": owner}).json()["key"] == "api.not_a_file"
         assert begin(site, "read_file", {"data": [file | {"path": path}, owner, None]}, "call").json()["key"] == "api.not_a_file"
     assert [refused(site, "read_file", owner=owner, file=value)[0] for value in (None, [file])] == ["api.not_a_file"] * 2
+    for named in (file, file | {"path": "/etc/passwd"}):  # a tool's arguments are sent by a client on the server, which uploads its files
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "translate", "arguments": {"text": [named]}}}
+        assert site.http.post("/gradio_api/mcp/", json=message).json()["key"] == "api.not_a_file"
     assert refused(site, "train", owner="a stranger to this file", task="own", own=from_file["own"])[0] == "page.no_upload"
     knobs = {name: value for name, value in TINY.items() if name != "task"}
     run = call(site, "train", owner=owner, task="own", own=answer["own"], **knobs | {"steps": 10_000})["run"]
