@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ready
 from tests.browser.server import Server
-from tests.browser.steps import PHONE, SMALL, STEPS, eventually, has_address, has_status, link, new_run, number, tab, train, words
+from tests.browser.steps import PHONE, SMALL, STEPS, eventually, figure, has_address, has_status, link, new_run, number, tab, train, words
 
 # Everything that the button has said since.
 LISTEN = """(button) => {
@@ -112,14 +112,14 @@ def test_a_line_that_was_gone_leaves_no_gap_in_the_curve(come: Callable[..., Pag
     goes_on(page)
     page.locator("#pg-stop").click()
     has_status(page, "stopped")
-    loss = page.locator("#pg-figure-loss")
+    loss = figure(page, "loss")
     expect(loss.locator(".pg-pen")).to_have_count(0)
     drawn = loss.evaluate("plot => plot.data[0].x")
     assert drawn == [*range(1, step_of(page) + 1)]
     other.goto(link(run=run))  # a page that was never away
     ready(other)
     tab(other, "training")
-    assert other.locator("#pg-figure-loss").evaluate("plot => plot.data[0].x") == drawn
+    assert figure(other, "loss").evaluate("plot => plot.data[0].x") == drawn
 
 
 @pytest.mark.fault("two tabs of one visitor that train at the same time", "each shows its own; what one stops has stopped in the other")

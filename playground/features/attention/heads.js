@@ -115,7 +115,7 @@ export class Crowd {
     const here = { layer: layer + 1, head: head + 1, follow: "off" };
     const leave = () => this.panel.preview(null), enter = () => this.block.layer !== null && !isGrowing() && this.panel.preview(here);
     return button({ class: "pg-thumb", dataset: { layer, head }, onclick: () => move(here), onmouseenter: enter, onmouseleave: leave, onfocus: leave },
-      h("i", { class: "pg-spot" }), h("span", {}, String(head + 1)), h("small", {}, h("b", {}), " ", h("span", {})));
+      h("i", { class: "pg-spot" }), h("span", {}, String(head + 1)), " ", h("small", {}, h("b", {}), " ", h("span", {})));
   }
 
   // ---- the pictures -------------------------------------------------------------------------------------------------------------------
