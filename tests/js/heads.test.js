@@ -24,7 +24,7 @@ test("no head is pressed until one is the large picture; then it is named, and t
   crowd.take(element, heads(0.9, { layer: 0, head: 1, tall: 0, names: [[["", ""], ["diagonal", "0.62"]]] }), panel);
   assert.deepEqual([element.dataset.mode, pressed()], ["small", [["false", "false"], ["true", "true"]]]);
   assert.equal(element.querySelectorAll("button")[1], second);
-  assert.match(second.attributes["aria-label"], /^2 diagonal 0.62, /);
+  assert.match(second.attributes["aria-label"], /^2 0.62 diagonal, /);
   second.dispatchEvent(new Event("click"));
   assert.deepEqual([cursor.layer, cursor.head], ["1", "2"]);
 });
