@@ -42,10 +42,10 @@ def add_translate(commands: Commands) -> None:
     command.add_argument("--top-k", type=int, default=0, help="sample from this many of the most likely tokens; 0: from all")
     command.add_argument("--top-p", type=float, default=1.0, help="sample from the fewest tokens whose probabilities sum to this")
     command.add_argument("--seed", type=int, default=0, help="random seed of sampling")
-    about = "the output starts with this text; of a whole target --json says the score and the probability of each token"
-    for name, about in (("must", "must come"), ("must-not", "must not come")):
-        about = f"a word or phrase that {about} (may be repeated); with beam search, which it chooses"
+    for name, rule in (("must", "must come"), ("must-not", "must not come")):
+        about = f"a word or phrase that {rule} (may be repeated); with beam search, which it chooses"
         command.add_argument(f"--{name}", action="append", default=[], metavar="WORD", help=about)
+    about = "the output starts with this text; of a whole target --json says the score and the probability of each token"
     command.add_argument("--prefix", default="", metavar="TEXT", help=about)
     command.add_argument("--step", type=int, help=STEP)
     command.add_argument("--json", action="store_true")
