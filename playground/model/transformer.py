@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import NamedTuple
 
 import torch
@@ -138,6 +139,7 @@ def initialise(model: Transformer) -> None:
     normal, and small, so that at first all tokens are about equally likely. Learned positions: normal, as large as sinusoids; with the
     embeddings' scale, models hardly learned order. Biases 0, norms 1.
     """
+    sublayers = Counter(name.partition(".")[0] for name, _ in model.named_parameters() if name.endswith(SUBLAYER_OUTPUTS))  # of each stack
     for name, parameter in model.named_parameters():
         if name.endswith("bias"):
             parameter.zero_()
@@ -152,6 +154,4 @@ def initialise(model: Transformer) -> None:
         else:
             nn.init.xavier_uniform_(parameter, generator=model.generator)
             if name.endswith(SUBLAYER_OUTPUTS):
-                stack = name.partition(".")[0]
-                sublayers = sum(other.startswith(stack) and other.endswith(SUBLAYER_OUTPUTS) for other, _ in model.named_parameters())
-                parameter.mul_(0.0 if model.config.zero_init else sublayers**-0.5)
+                parameter.mul_(0.0 if model.config.zero_init else sublayers[name.partition(".")[0]] ** -0.5)
