@@ -18,8 +18,7 @@ def batch(src: Sequence[Sequence[int]], tgt_in: Sequence[Sequence[int]]) -> dict
     """Builds every mask of B sentences of ids, padded here to a rectangle as in training; True where a query can attend.
 
     "padding" and "memory" (B, 1, S): the source, for the encoder and for cross-attention; "causal" (B, T, T), "target_padding" (B, 1, T),
-    and both combined in "target" (B, T, T). Of a decoder-only model: "prefix" and "gpt" (B, S + T, S + T), which combine "joint_padding"
-    (B, 1, S + T) with "prefix_future" or "gpt_future". Raises ValueError unless both sides have the same number of sentences, at least one.
+    and both combined in "target" (B, T, T). Raises ValueError unless both sides have the same number of sentences, at least one.
     """
     if not src or len(src) != len(tgt_in):
         raise ValueError(f"{len(src)} sources and {len(tgt_in)} targets")
@@ -27,11 +26,13 @@ def batch(src: Sequence[Sequence[int]], tgt_in: Sequence[Sequence[int]]) -> dict
     padding, target_padding = padding_mask(source), padding_mask(target)
     causal = causal_mask(target.shape[1]).expand(len(target), -1, -1, -1)
     masks = {"padding": padding, "memory": padding, "causal": causal, "target_padding": target_padding, "target": target_mask(target)}
-    masks["joint_padding"] = torch.cat((padding, target_padding), dim=-1)
-    for name, is_causal in (("prefix", False), ("gpt", True)):
-        masks[name] = join_masks(source, target, is_causal)
-        masks[f"{name}_future"] = join_masks(torch.ones_like(source), torch.ones_like(target), is_causal)
     return {name: mask[:, 0].numpy() for name, mask in masks.items()}  # (B, 1, ·, ·) -> (B, ·, ·): the same for all heads
+
+
+def join_pair(src: Sequence[int], tgt_in: Sequence[int], is_causal: bool) -> np.ndarray:
+    """Builds the mask of a decoder-only model for one sentence of S ids and its target of T, (S + T, S + T); True where a query can
+    attend."""
+    return join_masks(torch.tensor([list(src)]), torch.tensor([list(tgt_in)]), is_causal)[0, 0].numpy()
 
 
 class Mask(NamedTuple):

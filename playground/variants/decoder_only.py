@@ -82,15 +82,12 @@ class DecoderOnly(Transformer):
         d_k, d_v = head_widths(self.config)
         widths = [self.config.n_heads * d_k, self.config.n_heads * d_v] * len(self.layers)
         keys, values = (memory.split(widths, dim=-1)[part::2] for part in range(2))
-        x, all_weights = self.embed(tgt_in, self.tgt_embedding, self.tgt_positions, positions), []
+        x, of_target, of_source = self.embed(tgt_in, self.tgt_embedding, self.tgt_positions, positions), [], []
         for at, layer in enumerate(self.layers):
             attention, own = layer.self_attention, cache.layers[at][0] if cache else None
             x, weights = layer(x, mask, positions, PrefixCache(attention.split(keys[at]), attention.split(values[at]), own))
-            all_weights.append(weights)
-        of_target, of_source = [], []
-        for weights in all_weights:  # None where attention returns no weights
-            of_source.append(weights if weights is None else weights[..., : memory.shape[1]])
-            of_target.append(weights if weights is None else weights[..., memory.shape[1] :])
+            of_source.append(None if weights is None else weights[..., : memory.shape[1]])  # None where attention returns no weights
+            of_target.append(None if weights is None else weights[..., memory.shape[1] :])
         return self.decoder_norm(x), tuple(of_target), tuple(of_source)
 
     def new_cache(self) -> DecoderCache:

@@ -61,8 +61,9 @@ def _build_padded(view: View, kind: str) -> list[dict]:
     pairs = [page_pair, *(choices_by_id[at] for at in picked)]
     src = [view.reader.pieces(view.run, source) for source, _ in pairs]
     tgt = [view.reader.pieces(view.run, target, "tgt") for _, target in pairs]
-    batch = masks.batch([[piece.id for piece in row] + [EOS] for row in src], [[BOS] + [piece.id for piece in row] for row in tgt])
-    mask = batch[kind]
+    src_ids, tgt_ids = [[piece.id for piece in row] + [EOS] for row in src], [[BOS] + [piece.id for piece in row] for row in tgt]
+    batch = masks.batch(src_ids, tgt_ids)
+    reasons = {"target": {"padding": batch["target_padding"], "future": batch["causal"]}, "causal": {"future": batch["causal"]}}
     bos, eos, pad = (SPECIAL_TOKENS[token] for token in (BOS, EOS, PAD))
     source = _pad_rows([[piece.text for piece in row] + [eos] for row in src], pad)
     inputs = _pad_rows([[bos] + [piece.text for piece in row] for row in tgt], pad)
@@ -71,22 +72,19 @@ def _build_padded(view: View, kind: str) -> list[dict]:
     rows = source if kind == "padding" else decoder
     columns = source if kind in ("memory", "padding") else inputs
     lengths = [len(row) + 1 for row in (src if kind in ("memory", "padding") else tgt)]
-    if kind in JOINT:
-        rows, columns = ([own + other for own, other in zip(source, sides, strict=True)] for sides in (decoder, inputs))
-        lengths = [len(own) + len(other) + 2 for own, other in zip(src, tgt, strict=True)]
     figures = []
     for at, number in enumerate(["own", *picked]):
-        real = slice(lengths[at]) if kind == "causal" else slice(None)  # the same for every sentence, it hides no padding
-        if kind in JOINT:  # whose padding would part the source from the target
-            real = np.flatnonzero(batch["joint_padding"][at, 0])
-        whole = np.broadcast_to(mask[at], (len(rows[at]), len(columns[at])))
-        visible = whole[real][:, real]
-        queries, keys = ([names[place] for place in np.arange(len(names))[real]] for names in (rows[at], columns[at]))
-        reasons = {"target": {"padding": batch["target_padding"], "future": batch["causal"]}, "causal": {"future": batch["causal"]}}
-        reasons |= {name: {"future": batch[f"{name}_future"]} for name in JOINT}
-        causes = {
-            name: np.broadcast_to(hidden[at], whole.shape)[real][:, real] for name, hidden in reasons.get(kind, {"padding": mask}).items()
-        }
+        if kind in JOINT:  # without padding, which would part the source from the target
+            s, t = len(src_ids[at]), len(tgt_ids[at])
+            queries, keys = (source[at][:s] + names[at][:t] for names in (decoder, inputs))
+            visible = masks.join_pair(src_ids[at], tgt_ids[at], kind == "gpt")
+            causes, padding = {"future": visible}, 0
+        else:
+            end = lengths[at] if kind == "causal" else None  # the causal mask is the same for every sentence and hides no padding
+            queries, keys = rows[at][:end], columns[at][:end]
+            visible = np.broadcast_to(batch[kind][at], (len(rows[at]), len(columns[at])))[:end, :end]
+            causes = {name: hidden[at][:end, :end] for name, hidden in reasons.get(kind, {"padding": batch[kind]}).items()}
+            padding = len(keys) - lengths[at]
         picture = view.draw(
             pictures.grid,
             visible,
@@ -95,10 +93,10 @@ def _build_padded(view: View, kind: str) -> list[dict]:
             kind={"memory": "cross", "padding": "encoder"}.get(kind, "decoder"),
             causes=causes,
             legend=at == 0,
-            source=len(src[at]) + 1 if kind in JOINT else 0,
+            source=s if kind in JOINT else 0,
             **(view.stage if not at and view.stage else {"width": max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300))}),
         )
-        hidden, padding = int((~visible).sum()), visible.shape[-1] - lengths[at]
+        hidden = int((~visible).sum())
         title, caption = pairs[at][0], view.say("page.mask_caption", hidden=hidden, cells=visible.size, padding=padding)
         if view.presented:  # the figure stands alone
             title, caption = f"{view.say(f'page.mask_{kind}')} · {title}", f"{view.say(f'page.mask_{kind}_about')} {caption}"
