@@ -1,8 +1,10 @@
 """Promises outside the code are true: the README's blocks, commands and paths, and the commands that the workflows call."""
 
 import importlib.util
+import os
 import re
 import shlex
+import subprocess
 import sys
 from itertools import pairwise, product
 
@@ -44,6 +46,32 @@ def test_every_command_and_path_exists():
     for name, text in TEXTS.items():
         for link in re.findall(r"\]\(([\w/.-]+)\)", text):
             assert (ROOT / name).parent.joinpath(link).exists(), (name, link)
+
+
+NOT_RUN = {
+    "serve": "answers until it is stopped: tests/browser", "push": "writes to the Hub: tests/hub", "space": "writes to the Hub: tests/hub",
+    "checkpoints": "trains all shipped models again, which takes an hour",
+}  # fmt: skip
+
+
+@pytest.mark.night
+def test_every_command_of_the_documents_succeeds(tmp_path):
+    """In the order of the documents, own data first: others go on with the run that it keeps."""
+    pairs = [(f"das haus nummer {number}", f"the house number {number}") for number in range(60)]
+    (tmp_path / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8")
+    for name, language in product(("train", "dev", "test"), (0, 1)):
+        lines = [pair[language] for pair in (pairs[:40] if name == "train" else pairs[40:])]
+        (tmp_path / f"{name}.{('de', 'en')[language]}").write_text("\n".join(lines), encoding="utf-8")
+    data = os.environ | {"PLAYGROUND_DATA": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
+    called = []
+    for name in sorted(TEXTS, key=lambda name: "own-data" not in name):
+        for line in re.findall(r"^    python -m playground (.*?)(?:\s+#.*)?$", TEXTS[name], re.MULTILINE):
+            called.append(shlex.split(line)[0])
+            if called[-1] not in NOT_RUN:
+                command = [sys.executable, "-m", "playground", *shlex.split(line)]
+                answer = subprocess.run(command, cwd=tmp_path, env=data, capture_output=True, text=True)
+                assert answer.returncode == 0, (line, answer.stdout[-500:], answer.stderr[-2000:])
+    assert set(called) >= {*NOT_RUN, "train", "translate", "export", "store"}
 
 
 def test_the_gate_runs_on_every_python_from_the_oldest_that_is_promised():

@@ -54,12 +54,12 @@ def browser() -> Iterator[Browser]:
     """Chromium from the PATH, or Playwright's own."""
     with sync_playwright() as playwright:
         expect.set_options(timeout=1000 * PATIENCE)
-        browser = playwright.chromium.launch(executable_path=_chromium(playwright), args=QUIET.split())
+        browser = playwright.chromium.launch(executable_path=find_browser(playwright), args=QUIET.split())
         yield browser
         browser.close()
 
 
-def _chromium(playwright: Playwright) -> str:
+def find_browser(playwright: Playwright) -> str:
     for path in (*map(shutil.which, NAMES), playwright.chromium.executable_path):
         if path and Path(path).exists():
             return path
