@@ -44,7 +44,7 @@ def translated(capsys, *arguments, err: str | None = None) -> list[str]:
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("beam", [[], ["--beam", "3"]])
+@pytest.mark.parametrize("beam", [[], pytest.param(["--beam", "3"], marks=pytest.mark.night)])
 def test_lines_of_files_and_of_stdin_are_what_sentences_one_by_one_are(folder, files, capsys, monkeypatch, beam):
     monkeypatch.setattr(lines, "CHUNK", 16)
     alone = translated(capsys, str(folder), *TEXTS, *beam)

@@ -18,6 +18,8 @@ NAMES = {
 PEOPLE = re.compile(r"\b(whoever|somebody|nobody|anybody|someone|anyone)\b", re.IGNORECASE)
 RELATIVE = re.compile(r"(what|who|whose|whoever|those|that|which) ", re.IGNORECASE)  # a clause without its noun
 
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
 
 def identifiers(node: ast.AST) -> Iterator[str]:
     """Yields the names that a node declares."""
@@ -33,10 +35,10 @@ def faults(source: str) -> Iterator[str]:
     """Yields every name, docstring and comment of a file that breaks the rule."""
     for node in ast.walk(ast.parse(source)):
         yield from NAMES.intersection(identifiers(node))
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, DOCUMENTED):
             text = ast.get_docstring(node) or ""
             yield from [text] * bool(PEOPLE.search(text) or RELATIVE.match(text))
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+    for token in tokenize.generate_tokens(io.StringIO(source).readline) if PEOPLE.search(source) else ():  # tokens take longest
         if token.type == tokenize.COMMENT and PEOPLE.search(token.string):
             yield token.string
 

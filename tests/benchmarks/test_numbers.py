@@ -81,6 +81,7 @@ def test_a_secret_is_a_leak_where_another_person_hears_it():
     assert records.leaks == {"name": 1, "token": 1, "words": 1}
 
 
+@pytest.mark.night
 @torch.no_grad()
 def test_exact_match_of_a_peer_is_what_greedy_decoding_gets_right():
     torch.manual_seed(0)

@@ -62,6 +62,7 @@ def settled(page: Page) -> None:
     drawn(panel)
 
 
+@pytest.mark.night
 def test_a_link_shows_the_same_to_others_and_after_a_reload(visit: Callable[..., Page]):
     """A guest may change nothing, and gets a run of their own on one click."""
     owner = visit(link(ONE_SENTENCE))

@@ -191,6 +191,7 @@ def sentence(panel: Locator, name: str) -> Locator:
     return panel.locator(f".pg-compare-line.{name} .pg-chip")
 
 
+@pytest.mark.night
 def test_heads_are_switched_off_and_one_step_looks_elsewhere(visit):
     """The output without a head stands beside the output with it; a link takes the change to a friend with a telephone."""
     page = visit(link(text="attention", tab="interventions"))
@@ -264,6 +265,7 @@ def save(page: Page, kind: str) -> tuple[str, bytes]:
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
+@pytest.mark.night
 def test_what_is_seen_is_saved_as_picture_table_and_arrays(visit):
     """The files have the numbers that are drawn, and say of what; a run is taken home as a zip."""
     page = visit(link(tab="attention", text="playground", part="cross", layer=2, head=1))

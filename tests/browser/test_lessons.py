@@ -89,6 +89,7 @@ def test_a_lesson_is_done_by_doing_it(visit):
         expect(course.locator(".pg-dots i.done")).to_have_count(remain)
 
 
+@pytest.mark.night
 def test_a_guess_and_its_answer(visit):
     page = visit(link({}))
     labs = tab(page, "labs")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.steps import (  # isort: skip
@@ -108,6 +109,7 @@ def test_upload_and_train(visit):
     assert all(pair in PAIRS for pair in zip(lines[1::2], lines[2::2], strict=True))
 
 
+@pytest.mark.night
 def test_pasted_text_is_text_wherever_it_stands(visit):
     """Chips, figures, tables, hovers, captions, lists and the run's name show nasty words letter by letter; the way round is chosen."""
     page = visit(link(OWN))

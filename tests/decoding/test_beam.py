@@ -63,6 +63,7 @@ def test_a_beam_as_wide_as_there_are_sentences_finds_the_best_of_all(size, lengt
     assert [h.score for h in result.hypotheses] == sorted((h.score for h in result.hypotheses), reverse=True)
 
 
+@pytest.mark.night
 @given(st.integers(1, 9), st.sampled_from([1, 2, 5]), st.builds(Constraints, PHRASES), st.integers(0, 1))
 def test_a_narrow_beam_meets_constraints_too_for_one_sentence_and_for_two(seed, width, constraints, spare):
     model, sources, limits = untaught(seed=seed), SOURCES[:2], [constraints.tokens + 1 + spare, 9]

@@ -196,6 +196,7 @@ def counted(work) -> int:
     return counter.get_total_flops() // 2 + sum(products)
 
 
+@pytest.mark.night
 @pytest.mark.trust
 @example({"d_k": 1, "encoder_layers": 1, "memory_mode": "whole"}, True)
 @settings(max_examples=2)

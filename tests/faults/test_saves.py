@@ -67,6 +67,7 @@ def test_wherever_the_space_ends_the_old_folder_stands_and_nothing_is_left_over(
     assert at > 8
 
 
+@pytest.mark.night
 @pytest.mark.fault("no space on the disk for a whole training", "the run says that its end is not on the disk, and it is written later")
 @pytest.mark.parametrize("operation", ["open", *(pytest.param(name, marks=pytest.mark.night) for name in ("fsync", "rename"))])
 def test_a_run_that_ends_on_a_full_disk_says_that_it_is_not_there_and_is_written_later(tmp_path, operation):
@@ -92,7 +93,8 @@ def test_a_run_that_ends_on_a_full_disk_says_that_it_is_not_there_and_is_written
 
 
 @pytest.mark.fault("no space on the disk for a whole training, and a restart", "the run is as far as the disk knows, and says so")
-@pytest.mark.parametrize("small", [True, pytest.param(False, marks=pytest.mark.night)])
+@pytest.mark.night
+@pytest.mark.parametrize("small", [True, False])
 def test_after_a_restart_it_is_what_the_disk_has(tmp_path, small):
     """With space for a small file, and with none at all."""
     with served(tmp_path) as runs:

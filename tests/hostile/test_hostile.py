@@ -15,6 +15,7 @@ from tests.hostile.valid import valid_calls
 from tests.rights import ROOM, TABLE
 
 site = ui.site
+pytestmark = pytest.mark.night
 TEXTS = (
     "../../etc/passwd", "%00", "NaN", "1e999", "\x00", "\u202e", "<script>alert(1)</script>", "{{7*7}}", "' or 1=1--", "=1+1", "reverse",
     "http://169.254.169.254/", "file:///etc/passwd", "__class__", "a" * 5000, "[" * 3000,

@@ -40,6 +40,7 @@ def made_up(arms: dict[str, list[float] | dict[str, float]]) -> dict[str, list[R
     return {arm: [Result(arm, seed, None, {}, numbers) for seed, numbers in enumerate(of_arm, 1)] for arm, of_arm in results.items()}
 
 
+@pytest.mark.night
 def test_a_whole_experiment_on_the_command_lines_way():
     bench = replace(LABS["bug_source"], base=TINY)
     outcome = bench.outcome(2)

@@ -158,6 +158,7 @@ def test_what_has_not_begun_or_has_no_new_owner_is_neither_copied_nor_forked(wor
             world.runs.fork(run.id, 0, token)
 
 
+@pytest.mark.night
 def test_a_fork_goes_on_at_its_parents_step(world):
     """With the learning rate and the pictures of its parent, whether it is paused while the rate rises or not."""
     source = ended(world, steps=24, schedule="linear", warmup=10)
@@ -190,6 +191,7 @@ def test_a_fork_of_what_is_unfinished_takes_the_optimiser_over(world):
     assert world.runs.fork(source.id, 0, YOU).first_step == 0
 
 
+@pytest.mark.night
 def test_a_fork_of_the_end_has_as_many_steps_again(world):
     source = ended(world, steps=30, schedule="linear", warmup=10)
     fork = at_rest(world, world.runs.fork(source.id, None, YOU))
@@ -356,6 +358,7 @@ def test_the_first_save_comes_by_the_clock(world):
     assert [run.checkpoint_step for run in runs] == saved  # the next ones go by what is trained
 
 
+@pytest.mark.night
 def test_a_run_among_others_is_tried_more_often_than_one_that_was_alone(world, monkeypatch):
     monkeypatch.setattr(saves, "TRIES_TOGETHER", saves.TRIES + 1)
     world.restart(save_seconds=1e9)

@@ -324,7 +324,7 @@ def test_what_a_batch_norm_saw_does_not_decay():
         torch.testing.assert_close(norm.variance.data, theirs.running_var, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("variant", ["none", *DICE])
+@pytest.mark.parametrize("variant", ["none", *(pytest.param(name, marks=pytest.mark.night) for name in DICE)])
 def test_a_replay_is_developed_when_it_is_asked_for_and_is_the_replay_that_was_looked_at(variant):
     """Also while the way of the memory changes: a picture waits with the knob as it was."""
     knobs = {"variant": variant, "dropout": 0.1, "steps": 16, "memory": ((2, "cut"), (9, "whole"))}

@@ -188,6 +188,7 @@ def test_a_full_disk_shuts_no_one_out(world, caplog):
     assert "No space" in caplog.text
 
 
+@pytest.mark.night
 @pytest.mark.fault("every place taken by paused runs that nobody looks at", "the one that was seen longest ago gives way")
 def test_twenty_five_visitors_with_six_paused_runs_each_block_nobody(world):
     world.restart(runs_unfinished=4, runs_each=2)

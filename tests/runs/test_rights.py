@@ -78,6 +78,7 @@ def test_a_token_owns_what_was_made_with_it():
         assert not owns("", token)
 
 
+@pytest.mark.night
 def test_a_model_too_large_is_refused_before_anything_is_made(world, monkeypatch):
     monkeypatch.setattr(trainer, "Training", None)
     with refused("model.too_large"):

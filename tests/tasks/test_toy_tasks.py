@@ -50,7 +50,7 @@ def test_every_example_is_an_answer_that_fits_and_belongs_to_its_split_alone(nam
 
 
 @pytest.mark.parametrize(
-    "name", [name if name in ("reverse", "dates", "commands_jump") else pytest.param(name, marks=pytest.mark.night) for name in TASKS]
+    "name", [name if name in ("reverse", "dates") else pytest.param(name, marks=pytest.mark.night) for name in TASKS]
 )
 def test_training_shows_every_unit_that_the_other_splits_use(name):
     task, training = TASKS[name], examples(name, "train", 8_000, 1)
@@ -121,6 +121,7 @@ def carries(src: str) -> int:
     return total
 
 
+@pytest.mark.night
 def test_letters_are_more_brackets_deeper_people_more_and_carries_three():
     for task, measure, train, harder in (
         ("brackets", depth, {1, 2, 3, 4}, {5, 6, 7}), ("addition", carries, {0, 1, 2}, {3}),
@@ -147,6 +148,7 @@ def pairs_of(src: str, width: int) -> set[str]:
     return {group[-2:] for group in groups if len(group) >= 2}
 
 
+@pytest.mark.night
 def test_days_are_in_the_nineties_whose_digits_are_known_at_every_place():
     train, harder = ({example.tgt for example in examples("dates", split, 10_000, 1)} for split in ("train", "harder"))
     nineties = {str(year) for year in range(1990, 2000)}
@@ -164,6 +166,7 @@ def triple(src: str) -> tuple | None:
     return (nouns[0], next(german.VERB_OF[word] for word in words if word in german.VERB_OF), nouns[1]) if len(nouns) == 2 else None
 
 
+@pytest.mark.night
 def test_german_has_triples_that_training_never_has():
     train, harder = (set(map(triple, sources("german_english", *which))) for which in (("train", 10_000), ("harder",)))
     train -= {None}
@@ -182,6 +185,7 @@ def counts(src: str) -> set[tuple[str, str]]:
     }
 
 
+@pytest.mark.night
 def test_chinese_counts_what_training_never_counts_so():
     train, harder = set().union(*map(counts, sources("chinese_english"))), list(map(counts, sources("chinese_english", "harder")))
     assert all(harder)
@@ -189,6 +193,7 @@ def test_chinese_counts_what_training_never_counts_so():
     assert train | set().union(*harder) == {(number, noun) for number in chinese.NUMBERS for noun in chinese.NOUNS}
 
 
+@pytest.mark.night
 def test_commands_have_jump_with_a_modifier_and_training_has_it_alone_and_in_exactly_so_many_longer_ones():
     def after_jump(src: str) -> set[str]:
         return {after for word, after in pairwise([*src.split(), ""]) if word == "jump"}
@@ -205,6 +210,7 @@ def test_commands_have_jump_with_a_modifier_and_training_has_it_alone_and_in_exa
         assert not any("jump" in src.split() for src in sources(task, "heldout", 100))
 
 
+@pytest.mark.night
 def test_commands_are_longer_and_each_half_is_not():
     train, harder = ([len(example.tgt.split()) for example in examples("commands_length", split, 2000, 1)] for split in ("train", "harder"))
     assert max(train) == MOST_ACTIONS < min(harder)
@@ -212,6 +218,7 @@ def test_commands_are_longer_and_each_half_is_not():
     assert all(split_of("commands_length", half) != "harder" for half in halves)
 
 
+@pytest.mark.night
 def test_meanings_put_a_verb_with_a_noun_it_never_met_and_training_shows_both():
     def pairs(split: str) -> set[tuple[str, str]]:
         known = meanings.VERB_OF

@@ -284,6 +284,7 @@ def test_a_step_that_is_no_number_is_taken_back(captured):
     is_taken_back(replayed(dropout=0.0, steps=40)[0] if captured else training_of(steps=40))
 
 
+@pytest.mark.night
 @settings(max_examples=10)
 @given(st.sampled_from(VARIATIONS), st.booleans())
 def test_added_rows_and_columns_change_neither_loss_nor_gradient(knobs, packed):

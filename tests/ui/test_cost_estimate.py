@@ -16,6 +16,7 @@ def pace(monkeypatch):
     monkeypatch.setattr("playground.runs.forecast.measure_speed", lambda device: MachineSpeed(layer=0.001, operation=1e-11, element=1e-9))
 
 
+@pytest.mark.night
 def test_a_preset_is_known_and_explained(site):
     for name in PRESETS:
         experiment = preset(name, Experiment().with_(task="sort") if "task" not in PRESETS[name] else None)

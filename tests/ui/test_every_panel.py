@@ -118,6 +118,7 @@ def test_so_does_every_combination(site, data):
     conforming(site, name, run=run, **state | size | {"step": step, "lang": language})
 
 
+@pytest.mark.night
 def test_an_odd_number_is_brought_into_range(site):
     numeric = [name for name, field in FIELDS.items() if hasattr(field, "low") and name not in ("step", "seed")]
     more = {"attention": {"view": "product"}, "translate": {"method": "beam"}, "interventions": {"change": "row"}}

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import gradio as gr
+import pytest
 from gradio.queueing import Queue
 from gradio.tunneling import Tunnel
 
@@ -24,6 +25,7 @@ def test_nothing_else_touches_it():
     assert re.findall(r"^# hook (\d)", file.read_text(encoding="utf-8"), re.MULTILINE) == ["1", "2", "3", "4"]
 
 
+@pytest.mark.night
 def test_gradio_starts_without_writing_stubs():
     """For which it takes its components' sources apart; a third of a server's start."""
     code = "import ast; ast.get_source_segment = None; import playground.ui.gradio_private"

@@ -109,7 +109,7 @@ def test_a_port_that_is_named_must_be_free_and_without_one_the_next_free_is_take
     assert network.choose_port("127.0.0.1") == taken
 
 
-@pytest.mark.parametrize("path", ["/tools/pg", "/tools/pg/"])
+@pytest.mark.parametrize("path", ["/tools/pg", pytest.param("/tools/pg/", marks=pytest.mark.night)])
 def test_the_page_is_whole_at_the_path_that_the_server_was_told(monkeypatch, tmp_path, path):
     """With a proxy that keeps the path and one that takes it off, and for visitors who type no slash at its end."""
     monkeypatch.setenv("GRADIO_ROOT_PATH", path)

@@ -216,6 +216,7 @@ def card(site, run, **parameters):
     return site.get(f"run/{run.id}", **parameters).json()
 
 
+@pytest.mark.night
 def test_a_run_has_one_first_example_from_the_start_and_a_fork_says_where_it_comes_from(site):
     run = site.train(ME, {**TINY, "steps": 40})
     plan = run.replay.plan

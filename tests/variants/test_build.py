@@ -50,6 +50,7 @@ def test_a_variant_that_is_missing_or_undeclared_is_refused():
             merge(groups | wrong)
 
 
+@pytest.mark.night
 @settings(max_examples=3)
 @given(KNOBS)
 def test_what_it_shares_with_the_papers_model_is_the_same_and_its_size_is_known(knobs):
@@ -66,6 +67,7 @@ def test_what_it_shares_with_the_papers_model_is_the_same_and_its_size_is_known(
         assert sum(parameter.numel() for parameter in model.parameters()) == expected, variant
 
 
+@pytest.mark.night
 def test_every_variant_of_a_model_changes_what_it_computes():
     for variant in EVERY:
         paper, changed = paper_and_variant(variant, dropout=0.3, n_heads=4, decoder_layers=2)
@@ -134,6 +136,7 @@ def test_steady_is_what_does_not_change_while_the_sentence_grows(norms):
         assert same == model.cacheable == (variant in STEADY), variant
 
 
+@pytest.mark.night
 def test_what_is_declared_of_each_variant():
     assert (built("dropout_always", dropout=0.0).cacheable, built("dropout_always", dropout=0.1).cacheable) == (True, False)
     for variant in EVERY:

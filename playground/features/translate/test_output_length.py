@@ -27,6 +27,7 @@ PAIRS = Pairs(tuple(Pair(f"ask {n}", LONG, n + 1) for n in range(40)), {}, 40, "
 KNOBS = {"task": "own", "d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "steps": 40, "batch_size": 16, "threads": 1}
 
 
+@pytest.mark.night
 @settings(max_examples=4)
 @given(st.sampled_from(list(TASKS)), st.sampled_from(("auto", "characters")))
 def test_every_task_can_write_its_answers(task, tokenizer):

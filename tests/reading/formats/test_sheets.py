@@ -123,6 +123,7 @@ def test_two_of_which_one_or_both_are_workbooks_are_joined_by_their_ids_as_two_t
 GOOD = workbook(["a", "b"], ["c", "d"], ["e", "f"])
 
 
+@pytest.mark.night
 def test_the_size_that_a_sheet_declares_is_not_believed():
     for dimension in ("A1", "A1:XFD1048576", "A1:B1", "Q7:Q9"):
         data = changed(GOOD, SHEET, lambda xml, dimension=dimension: xml.replace(b'ref="A1:B3"', f'ref="{dimension}"'.encode()))

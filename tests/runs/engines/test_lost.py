@@ -93,6 +93,7 @@ def test_a_run_that_goes_on_says_from_where_until_it_is_saved(trained_by):
     assert run.message is None
 
 
+@pytest.mark.night
 def test_runs_spread_over_the_processes_and_move_to_one_that_is_free(trained_by):
     links = Near(), Near()
     world = trained_by(*links)
