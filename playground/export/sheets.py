@@ -65,8 +65,8 @@ class Sheets:
     """The sheets of one model and one sentence."""
 
     def __init__(
-        self, cells: CellWriter, model: Transformer, tokenizers: tuple[Tokenizer, Tokenizer], stages: dict[str, Stage], right: Sequence[int],
-        language: str,
+        self, cells: CellWriter, model: Transformer, tokenizers: tuple[Tokenizer, Tokenizer], stages: dict[str, Stage],
+        right: Sequence[int], language: str,
     ) -> None:  # fmt: skip
         """`right` are the ids of the target, EOS last: fed to the decoder, one place later, and scored."""
         self.cells, self.config, self.stages, self.right, self.say = cells, model.config, stages, right, partial(say, language)

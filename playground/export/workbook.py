@@ -27,11 +27,12 @@ CHANGE = 0.1  # of the parameter that the first sheet proposes to change
 
 
 class Sentence(NamedTuple):
-    """What is written: ids of the source without EOS and of the target, EOS last, and how the first sheet names the run and both texts."""
+    """What is written: ids of the source without EOS and of the target, EOS last, and what the first sheet says of run, step and texts."""
 
     src_ids: Sequence[int]
     tgt_ids: Sequence[int]
     run: str
+    step: int
     source: str
     target: str
 
@@ -80,9 +81,10 @@ def _write_first(sheets: Sheets, model: Transformer, sentence: Sentence, loss: f
     others = sheets.vocabularies["src"][len(SPECIAL_TOKENS) :]
     other = next((name for name in others if name != token), SPECIAL_TOKENS[UNK])
     change = -CHANGE if slope > 0 else CHANGE
-    steep = {"cell": area.full.replace("$", ""), "name": symbol, "value": f"{value:.3f}", "new": f"{value + change:.3f}"}
+    steep = {"cell": area.full.replace("$", ""), "name": symbol, "value": f"{value:.3f}", "new": f"={value + change:.3f}"}
     lines = {
-        "where": {"run": sentence.run, "source": sentence.source, "target": sentence.target}, "order": {}, "yellow": {},
+        "where": {"run": sentence.run, "step": f"{sentence.step:,}", "source": sentence.source, "target": sentence.target},
+        "order": {}, "yellow": {},
         "token": {"cell": sheets.placed["src.ids"][0].part(0, -1).full.replace("$", ""), "token": token, "other": other},
         "parameter": steep | {"change": f"{change * slope:+.3f}"},
     }  # fmt: skip

@@ -66,7 +66,8 @@ def leaks(site, run: Run, token: str, **more: str) -> set[str]:
     contents |= {"status": str(call(site, "status", run=run.id)), "update": site.runs.update(run)[0].decode()}
     contents |= {"card": get(site, f"run/{run.id}", token), "boot": get(site, "boot", token, **query), "runs": get(site, "runs", token)}
     contents |= {f"export {kind}": get(site, "export", token, own=own, kind=kind) for kind in ("tsv", "json")}
-    contents |= {name: get(site, name, token, own=own, **query) for name in ("reading", "preview", "code", "attention", "table", "history")}
+    files = ("reading", "preview", "code", "attention", "workbook", "table", "history")
+    contents |= {name: get(site, name, token, own=own, **query) for name in files}
     contents |= {f"zip {sentences}": get(site, f"takeaway/{run.id}", token, sentences=sentences) for sentences in ("off", "on")}
     texts = {place: text + "".join(re.findall(r'"text":"(.)"', text)) for place, text in contents.items()}
     return {place for place, text in texts.items() if any(word in text for word in CANARIES)}
