@@ -27,7 +27,7 @@ CHANGE = 0.1  # of the parameter that the first sheet proposes to change
 
 
 class Sentence(NamedTuple):
-    """What is written: ids of the source without EOS and of the target, EOS last, and what the first sheet says of run, step and texts."""
+    """A sentence to write: ids of the source without EOS and of the target, EOS last, and for the first sheet its run, step and texts."""
 
     src_ids: Sequence[int]
     tgt_ids: Sequence[int]
@@ -78,15 +78,15 @@ def _write_first(sheets: Sheets, model: Transformer, sentence: Sentence, loss: f
     """Writes where things are and two changes to try, with numbers of this model; below them the loss now and before a change."""
     cells, (area, symbol, value, slope) = sheets.cells, _find_steepest(sheets, model, sentence)
     _, (token, *_) = sheets.labels["S"]
-    others = sheets.vocabularies["src"][len(SPECIAL_TOKENS) :]
-    other = next((name for name in others if name != token), SPECIAL_TOKENS[UNK])
+    words = sheets.vocabularies["src"][len(SPECIAL_TOKENS) :]
+    other = next((name for name in words if name != token), SPECIAL_TOKENS[UNK])
     change = -CHANGE if slope > 0 else CHANGE
     steep = {"cell": area.full.replace("$", ""), "name": symbol, "value": f"{value:.3f}", "new": f"={value + change:.3f}"}
     lines = {
         "where": {"run": sentence.run, "step": f"{sentence.step:,}", "source": sentence.source, "target": sentence.target},
         "order": {}, "yellow": {},
         "token": {"cell": sheets.placed["src.ids"][0].part(0, -1).full.replace("$", ""), "token": token, "other": other},
-        "parameter": steep | {"change": f"{change * slope:+.3f}"},
+        "parameter": steep | {"change": f"{change * slope:+.2g}"},
     }  # fmt: skip
     cells.sheet.set_column(0, 0, LINE_WIDTH)
     for key, values in lines.items():
