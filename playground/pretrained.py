@@ -22,6 +22,7 @@ from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.decoding import best, greedy, sample, trace
 from playground.decoding.constraints import FREE
 from playground.export.use import svg
+from playground.export.workbook import Sentence, write_workbook
 from playground.features.evaluation.query import score_outputs
 from playground.features.shared.queries.reader import max_output_tokens
 from playground.features.translate.query import build_constraints
@@ -194,6 +195,15 @@ class Pretrained:
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in self.contents.items():
                 archive.writestr(name, data)
+
+    def workbook(self, text: str, path: str | Path, target: str | None = None, language: str = ENGLISH, name: str = "") -> None:
+        """Writes an .xlsx in which every activation is a formula: of a translation, or with `target` of the model writing that (teacher
+        forcing). `name` is the run's on the first sheet. Raises Refusal as `attention`, and for a model of d_model above 32 or with a
+        setting that has no formulas; OSError."""
+        ids, tgt = self._read(text), self.tokenizers[1]
+        written = self._written(ids) if target is None else (*self._read(target, tgt), EOS)
+        sentence = Sentence(ids, written, name or self.run.settings["task"], int(self.run.rows[-1]["step"]), text, tgt.decode(written))
+        Path(path).write_bytes(write_workbook(self.model, self.tokenizers, sentence, language))
 
     def _read(self, text: str, tokenizer: Tokenizer | None = None) -> list[int]:
         ids = (tokenizer or self.tokenizers[0]).encode(text)

@@ -18,17 +18,27 @@ def add_export(commands: Commands) -> None:
     about = "take a run home: one zip with the model, its curve, and code that needs no playground"
     command = add_command(commands, "export", export, about)
     command.add_argument("run", metavar="RUN", help=RUN)
-    command.add_argument("-o", "--out", type=Path, metavar="FILE", help="the zip; by default it has the name of the run")
+    command.add_argument("-o", "--out", type=Path, metavar="FILE", help="the file; by default it has the name of the run")
     command.add_argument("--sentences", action="store_true", help="with the own sentences that it was trained on")
-    command.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="of the model card and the notebook")
+    command.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="of the model card and the notebook, or the workbook")
+    about = "instead of the zip a workbook (d_model up to 32): this sentence through the model, every activation a formula"
+    command.add_argument("--xlsx", metavar="SENTENCE", help=about)
+    command.add_argument("--target", metavar="SENTENCE", help="the right answer in the workbook; by default the model's own output")
 
 
 def export(options: argparse.Namespace) -> int:
-    """Writes the zip atomically and prints its path."""
+    """Writes the zip atomically, or the workbook, and prints its path."""
     from playground.export.contents import file_name, pack_zip, scoring
     from playground.export.exported_run import export_run, find
 
     exported = export_run(find(options.run))
+    if options.xlsx is not None:
+        from playground.pretrained import build_pretrained
+
+        out = options.out or Path(file_name(exported)).with_suffix(".xlsx")
+        build_pretrained(exported.model_files()).workbook(options.xlsx, out, options.target, options.language, exported.name)
+        print(out)
+        return 0
     out = options.out or Path(file_name(exported))
     unfinished = out.with_name(f"{out.name}.part")
     try:

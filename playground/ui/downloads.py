@@ -1,4 +1,4 @@
-"""Files and code that a visitor takes along: one kind of attention as numpy arrays, a run's zip, and code that uses a run."""
+"""Files and code that a visitor takes along: attention as numpy arrays, a sentence's workbook, a run's zip, code that uses it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from playground.config import Refusal
 from playground.cursor import check
 from playground.export.contents import file_name, pack_zip, scores_of
 from playground.export.exported_run import export_run
+from playground.export.workbook import Sentence, refuse_unwritable, write_workbook
 from playground.features.shared.heads import name_axes
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import View, language
@@ -37,6 +38,22 @@ def attention_file(view: View) -> tuple[str, bytes]:
     file = io.BytesIO()
     np.savez(file, weights=view.weights.astype(np.float32), queries=queries, keys=keys, **about)
     return f"{view.run.name}-step{step}-attention-{part}.npz", file.getvalue()
+
+
+def workbook_file(view: View) -> tuple[str, bytes]:
+    """Returns the name and bytes of an .xlsx of the sentence through the model, see playground/export/workbook.py. Raises Refusal like a
+    panel, and for a run or a sentence that has no workbook."""
+    refuse_unwritable(view.run.experiment.model)
+    exported, look, language = export_run(view.run), view.look, view.language
+    ids, right = [piece.id for piece in look.source[:-1]], [piece.id for piece in look.targets]
+    target = exported.tokenizers[1].decode(right)
+    file = view.reader.work(
+        view.run, look.step, ("workbook", view.text, tuple(right), exported.name, language),
+        lambda model, step: write_workbook(
+            model, exported.tokenizers, Sentence(ids, right, exported.name, step, view.text, target), language
+        ),
+    )  # fmt: skip
+    return f"{view.run.name}-step{look.step}.xlsx", file
 
 
 def takeaway(runs: Runs, reader: Reader, request: Request, token: str, packing: Semaphore) -> StreamingResponse:

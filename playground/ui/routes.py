@@ -33,7 +33,7 @@ from playground.ui import command
 from playground.ui.assets import CORE, PREFIX, asset_version, choose_coding, read_asset
 from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
-from playground.ui.downloads import attention_file, snippets, takeaway
+from playground.ui.downloads import attention_file, snippets, takeaway, workbook_file
 from playground.ui.network import address_of, describe_lan, is_loopback
 from playground.ui.rights import FILE, LINK, PUBLIC, READER, GuardedRoute, Right, respond_not_found
 from playground.ui.turns import Pace
@@ -150,6 +150,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         download("/table", LINK, table.write_csv),
         download("/board", LINK, board.write_csv),
         download("/attention", READER, attention_file),
+        download("/workbook", READER, workbook_file),
         get("/takeaway/{run}", READER, lambda request: takeaway(runs, reader, request, _token(request), packing)),  # own sentences: OWNER
         get("/reading", READER, responses.reading),
         get("/preview", READER, lambda request: preview(runs, request.query_params, _token(request))),

@@ -53,6 +53,7 @@ def _reads(people: People) -> list[Call]:
         f"{PAGE}/panel/{{name}}": run | {"text": "ab", "step": "1", "head": "1", "lang": "en"},
         f"{PAGE}/history": run | {"table": "validations"}, f"{PAGE}/table": run | {"runs": people.run}, f"{PAGE}/board": run | room,
         f"{PAGE}/attention": run | {"text": "ab", "part": "cross"}, f"{PAGE}/code": run | {"text": "ab", "root": "http://here/"},
+        f"{PAGE}/workbook": run | {"text": "ab"},
         f"{PAGE}/takeaway/{{run}}": {"sentences": "on"},
         f"{PAGE}/export": own | {"kind": "tsv"}, f"{PAGE}/reading": own, f"{PAGE}/preview": own | {"d_model": "16"},
         f"{PAGE}/room": room, f"{PAGE}/room/question": room | {"activity": people.activity},

@@ -49,9 +49,9 @@ def room(site) -> Iterator[str]:
 
 
 def get(site, path: str, token: str, **query: str) -> str:
-    """What a route says: bytes as text, and of a zip every file."""
+    """What a route says: bytes as text, and of a zip or a workbook every file."""
     answer = site.http.get(f"{PREFIX}/{path}", params=query, headers={"X-Playground-Token": token})
-    if answer.headers["content-type"] != "application/zip":
+    if not answer.content.startswith(b"PK"):
         return answer.content.decode("utf-8", "replace")
     with zipfile.ZipFile(io.BytesIO(answer.content)) as contents:
         return "".join(contents.read(name).decode("utf-8", "replace") for name in contents.namelist())
@@ -66,7 +66,8 @@ def leaks(site, run: Run, token: str, **more: str) -> set[str]:
     contents |= {"status": str(call(site, "status", run=run.id)), "update": site.runs.update(run)[0].decode()}
     contents |= {"card": get(site, f"run/{run.id}", token), "boot": get(site, "boot", token, **query), "runs": get(site, "runs", token)}
     contents |= {f"export {kind}": get(site, "export", token, own=own, kind=kind) for kind in ("tsv", "json")}
-    contents |= {name: get(site, name, token, own=own, **query) for name in ("reading", "preview", "code", "attention", "table", "history")}
+    files = ("reading", "preview", "code", "attention", "workbook", "table", "history")
+    contents |= {name: get(site, name, token, own=own, **query) for name in files}
     contents |= {f"zip {sentences}": get(site, f"takeaway/{run.id}", token, sentences=sentences) for sentences in ("off", "on")}
     texts = {place: text + "".join(re.findall(r'"text":"(.)"', text)) for place, text in contents.items()}
     return {place for place, text in texts.items() if any(word in text for word in CANARIES)}
@@ -74,11 +75,11 @@ def leaks(site, run: Run, token: str, **more: str) -> set[str]:
 
 def test_the_owner_alone_sees_them_until_they_are_shared(site, own, room):
     panels = {"panel data", "panel sentence", "panel training", "panel runs"}
-    owners = {"card", "export tsv", "reading", "preview", "runs", "code", "zip off", "zip on"} | panels
+    owners = {"card", "export tsv", "reading", "preview", "runs", "code", "workbook", "zip off", "zip on"} | panels
     assert owners <= leaks(site, own, BEN)
     assert leaks(site, own, STRANGER) == leaks(site, own, ANNA, room=room) == set()
     site.act(BEN, "share_sentences", own.id, shared=True)
-    assert {"card", "export tsv", "panel data", "panel sentence", "zip off"} <= leaks(site, own, STRANGER)
+    assert {"card", "export tsv", "panel data", "panel sentence", "workbook", "zip off"} <= leaks(site, own, STRANGER)
     copy = site.runs.get(site.act(STRANGER, "copy", own.id)["run"])
     assert not copy.sentences_shared
     site.runs.delete(copy.id, STRANGER)

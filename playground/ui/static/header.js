@@ -161,7 +161,11 @@ function drawTakeHome() {
   place.dataset.key = key;
   const tick = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", id: "pg-take-sentences" }));
   const take = button({ id: "pg-take-home", "aria-describedby": "pg-take-about", onclick: () => fetchZip(take, card.id, tick.checked) }, say("take_home"));
-  place.replaceChildren(take, own ? h("label", {}, tick, say("take_sentences")) : "", h("small", { id: "pg-take-about" }, say("take_about")));
+  const book = button({ id: "pg-workbook", "aria-describedby": "pg-workbook-about", onclick: () => fetchWorkbook(book, card.id) }, say("workbook"));
+  place.replaceChildren(
+    take, own ? h("label", {}, tick, say("take_sentences")) : "", h("small", { id: "pg-take-about" }, say("take_about")),
+    book, h("small", { id: "pg-workbook-about" }, say("workbook_about")),
+  );
 }
 
 /** Opens the menu of the run where its button stands. */
@@ -170,12 +174,20 @@ export function showTakeHome() {
   document.getElementById("pg-take-home").focus();
 }
 
-async function fetchZip(take, run, sentences) {
+const fetchZip = (take, run, sentences) =>
+  fetchFile(take, `takeaway/${encodeURIComponent(run)}`, sentences ? { sentences: "on" } : {}, "model.zip");
+
+/** Of the sentence and the step on screen. */
+const fetchWorkbook = (take, run) => fetchFile(take, "workbook", { run, text: cursor.text, step: cursor.step, target: cursor.target }, "model.xlsx");
+
+/** Saves a file of the run, while its button says so. */
+async function fetchFile(take, path, params, name) {
+  const label = take.textContent;
   take.disabled = true;
   take.textContent = say("taking");
-  await saveFrom(routeUrl(`takeaway/${encodeURIComponent(run)}`, { lang: cursor.lang, ...(sentences ? { sentences: "on" } : {}) }), "model.zip");
+  await saveFrom(routeUrl(path, { lang: cursor.lang, ...params }), name);
   take.disabled = false;
-  take.textContent = say("take_home");
+  take.textContent = label;
 }
 subscribe(["card"], drawTakeHome);
 
