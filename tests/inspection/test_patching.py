@@ -39,13 +39,13 @@ def test_everything_patched_is_the_clean_run_and_nothing_patched_the_corrupted_o
 @pytest.mark.parametrize("head", [0, 1])
 def test_a_patched_head_equals_hooks_by_hand(head):
     original = model(n_heads=2)
-    twin, name, kept, width = copy.deepcopy(original), "decoder.1.cross_attention", {}, original.config.d_model // 2
-    hook = twin.get_submodule(f"{name}.W_o").register_forward_pre_hook(lambda module, inputs: kept.update(heads=inputs[0]))
+    twin, name, clean_heads, width = copy.deepcopy(original), "decoder.1.cross_attention", {}, original.config.d_model // 2
+    hook = twin.get_submodule(f"{name}.W_o").register_forward_pre_hook(lambda module, inputs: clean_heads.update(heads=inputs[0]))
     logits_of(twin, CLEAN)
     hook.remove()
     own = slice(head * width, (head + 1) * width)
     twin.get_submodule(f"{name}.W_o").register_forward_pre_hook(
-        lambda module, inputs: (torch.cat((inputs[0][..., : own.start], kept["heads"][..., own], inputs[0][..., own.stop :]), dim=-1),)
+        lambda module, inputs: (torch.cat((inputs[0][..., : own.start], clean_heads["heads"][..., own], inputs[0][..., own.stop :]), dim=-1),)
     )
     patched = run_patched(original, CLEAN, CORRUPTED, PREFIX, [[Patch(f"{name}.W_o", head=head)]])[2]
     torch.testing.assert_close(patched, logits_of(twin, CORRUPTED), atol=2e-6, rtol=0)
@@ -62,8 +62,8 @@ def test_patching_finds_the_alignment_head_of_shipped_runs(name):
     drawn = examples(data["task"], "heldout", 40, data["data_seed"])
     items = [Item(each.src, each.tgt, tuple(src.encode(each.src)), tuple(tgt.encode(each.tgt)), each.alignment) for each in drawn]
     restored, weight = compare_heads(loaded.model, items)
-    found, share = SHIPPED[name]
-    assert np.unravel_index(restored.argmax(), restored.shape) == found
-    assert restored[found] == pytest.approx(share, abs=0.01)
+    head, share = SHIPPED[name]
+    assert np.unravel_index(restored.argmax(), restored.shape) == head
+    assert restored[head] == pytest.approx(share, abs=0.01)
     aligned = np.unravel_index(weight.argmax(), weight.shape)
-    assert aligned == ((0, 2) if name == "numbers_zh" else found), "in numbers_zh another head's weights are on the right digit"
+    assert aligned == ((0, 2) if name == "numbers_zh" else head), "in numbers_zh another head's weights are on the right digit"

@@ -105,7 +105,7 @@ def _draw_target(view: View, result: PatchedSentence) -> dict:
 
 
 def _draw_stream(view: View, name: str, part: str, values: np.ndarray, columns: list[str], caption: str) -> dict:
-    rows = [view.say("interventions.patch_embedding"), *(view.say("interventions.layer", layer=each) for each in range(1, len(values)))]
+    rows = [view.say("interventions.patch_embedding"), *map(str, range(1, len(values)))]
     titles = view.say("interventions.patch_after"), view.say(f"interventions.patch_{name}_tokens")
     return _draw(view, f"patch-{name}", part, values, rows, columns, titles, caption, share=2)
 
@@ -114,10 +114,9 @@ def _draw_heads(view: View, result: PatchedSentence, part: str) -> dict:
     values = result.patching.restored[part]
     layer, head = map(int, np.unravel_index(values.argmax(), values.shape))
     caption = view.say("interventions.patch_best", name=f"{layer + 1}.{head + 1}", share=short(float(values[layer, head])))
-    numbers = [range(1, size + 1) for size in values.shape]
-    rows = [view.say("interventions.layer", layer=each) for each in numbers[0]]
-    columns = [view.say("interventions.patch_head", head=each) for each in numbers[1]]
-    return _draw(view, f"patch-{part}", part, values, rows, columns, ("", ""), caption, share=3)
+    rows, columns = ([str(number) for number in range(1, size + 1)] for size in values.shape)
+    titles = view.say("interventions.patch_layer"), view.say("interventions.patch_head")
+    return _draw(view, f"patch-{part}", part, values, rows, columns, titles, caption, share=3)
 
 
 def _draw(
