@@ -39,13 +39,13 @@ def test_everything_patched_is_the_clean_run_and_nothing_patched_the_corrupted_o
 @pytest.mark.parametrize("head", [0, 1])
 def test_a_patched_head_equals_hooks_by_hand(head):
     original = model(n_heads=2)
-    twin, name, clean_heads, width = copy.deepcopy(original), "decoder.1.cross_attention", {}, original.config.d_model // 2
-    hook = twin.get_submodule(f"{name}.W_o").register_forward_pre_hook(lambda module, inputs: clean_heads.update(heads=inputs[0]))
+    twin, name, clean, width = copy.deepcopy(original), "decoder.1.cross_attention", {}, original.config.d_model // 2
+    hook = twin.get_submodule(f"{name}.W_o").register_forward_pre_hook(lambda module, inputs: clean.update(heads=inputs[0]))
     logits_of(twin, CLEAN)
     hook.remove()
     own = slice(head * width, (head + 1) * width)
     twin.get_submodule(f"{name}.W_o").register_forward_pre_hook(
-        lambda module, inputs: (torch.cat((inputs[0][..., : own.start], clean_heads["heads"][..., own], inputs[0][..., own.stop :]), dim=-1),)
+        lambda module, inputs: (torch.cat((inputs[0][..., : own.start], clean["heads"][..., own], inputs[0][..., own.stop :]), dim=-1),)
     )
     patched = run_patched(original, CLEAN, CORRUPTED, PREFIX, [[Patch(f"{name}.W_o", head=head)]])[2]
     torch.testing.assert_close(patched, logits_of(twin, CORRUPTED), atol=2e-6, rtol=0)
