@@ -138,7 +138,7 @@ def _build_sublayers(view: View, result: PatchedSentence) -> dict:
     for stack, sublayers in SUBLAYERS.items():
         for layer, values in enumerate(result.patching.restored[f"{stack}_sublayers"], start=1):
             shares = dict(zip(sublayers, values, strict=True))
-            cells = [theme.minus(f"{shares[name]:.2f}") if name in shares else "–" for name in names]
+            cells = [theme.minus(f"{round(shares[name], 2) + 0:.2f}") if name in shares else "–" for name in names]
             rows.append([view.say(f"interventions.patch_{stack}_layer", layer=layer), *cells])
     heads = ["", *(view.say(f"interventions.part_{name}") for name in names)]
     return blocks.table("patch-sublayers", heads, rows, view.say("interventions.patch_sublayers"), rowheads=True)
