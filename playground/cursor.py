@@ -91,7 +91,8 @@ FIELDS: dict[str, Text | Choice | Number] = {
     # teacher forcing and interventions
     "fix": _written(r"\d{1,6}:\d{1,6}", "2:7", reset_by=SENTENCE),  # step and token
     "force": Text(reset_by=SENTENCE),
-    "change": _one_of("heads", "row"),
+    "change": _one_of("heads", "row", "patch"),
+    "corrupted": Text(reset_by=SENTENCE),  # the sentence that is patched; "": one chosen by the model's outputs
     "off": _written(_several(f"[edc]{HEAD}", "_"), "c1.3_e2.1", reset_by=("run",)),
     "squeeze": _one_of(*limits("memory_mode").choices, default="", reset_by=("run",)),
     "cells": _written(rf"c{HEAD}_q\d{{1,3}}(_k\d{{1,3}}-(0(\.\d{{1,4}})?|1)|_x\d{{1,3}})+", "c2.3_q1_k4-0.5_x6", reset_by=SENTENCE),

@@ -45,7 +45,7 @@ STATES: dict[str, list[dict[str, str]]] = {  # of panels whose blocks depend on 
     "map": [{}, *({"stage": stage, "hide": "on", **CELL} for stage in OPENED), *({"stop": stop} for stop in STOPS)],
     "masks": [{"mask": kind} for kind in choices("mask")],
     "teacher_forcing": [{}, {"fix": "1:7"}, {"force": "a b"}, {"q": "99"}, {"target": "reference"}],
-    "interventions": [{}, {"off": "c1.1"}, {"change": "row", **PAIR}, EDIT, {"squeeze": "mean"}, {"squeeze": "cut"}],
+    "interventions": [{}, {"off": "c1.1"}, {"change": "row", **PAIR}, {"change": "patch"}, EDIT, {"squeeze": "mean"}, {"squeeze": "cut"}],
     "positions": [{"pos": kind} for kind in choices("pos")],
     "embeddings": [{"what": what, "by": by} for what in VECTORS for by in choices("by")],
     "diagnostics": [{"gauge": gauge} for gauge in QUANTITIES] + [{"route": "99"}],

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from playground.config import BOS, SPECIAL_TOKENS
-from playground.features.interventions import edit_row, figure as pictures, kinds
+from playground.features.interventions import edit_row, figure as pictures, kinds, patching
 from playground.features.interventions.query import InterventionResult, compare_outputs
 from playground.features.shared import blocks, panels
 from playground.features.shared.figures.graph import short
@@ -24,6 +24,8 @@ MAX_NAMED = 6  # more are counted
 
 @panels.declare("interventions", "use", 3, panels.FORMULA)
 def panel(view: View) -> dict:
+    if view.choice("change") == "patch":
+        return patching.build_panel(view)
     effect = compare_outputs(view.reader, view.run, view.step, view.text, read_change(view), view.reference)
     change = effect.change
     view.look = effect.before

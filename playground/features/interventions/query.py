@@ -1,4 +1,5 @@
-"""Interventions: one sentence before and after a change to the model, and each head's importance over the held-out sentences."""
+"""Interventions: one sentence before and after a change to the model, activations patched from another sentence, and each head's importance
+over the held-out sentences."""
 
 from __future__ import annotations
 
@@ -9,16 +10,17 @@ from itertools import groupby
 
 import numpy as np
 
-from playground.config import EOS, MAX_POSITIONS, Refusal
+from playground.config import BOS, EOS, MAX_POSITIONS, Refusal
 from playground.data.corpus import Corpus, Item
 from playground.decoding import Trace, greedy, trace
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import Reader, max_output_tokens, traced_parts
-from playground.features.shared.queries.results import Piece, SentenceTrace, pieces_from
+from playground.features.shared.queries.results import Piece, SentenceTrace, pieces_from, pieces_of
 from playground.features.shared.queries.time_slices import BUDGET_S, affordable, in_slices
 from playground.features.shared.queries.validation import Evaluated, recorded, tally_of, total
 from playground.inspection.interventions import Change, HeadId, heads, silence
 from playground.inspection.logits import top
+from playground.inspection.patching import Patching, find_different, list_corrupted, patch_all
 from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
@@ -97,6 +99,54 @@ def compare_outputs(reader: Reader, run: Run, step: int | None, text: str, chang
         return InterventionResult(before, after, unedited, pieces_from(tokenizer, fed), *likely, comparison, applied, mode)
 
     return reader.work(run, step, (text, reference, change, "what if"), work)
+
+
+@dataclass(frozen=True)
+class PatchedSentence:
+    """A clean and a corrupted sentence, and all patches at one decoding step `at` of the clean output.
+
+    `answers` are both outputs' tokens at each step at which they differ while the clean output is fed.
+    """
+
+    step: int
+    corrupted_text: str
+    clean: tuple[Piece, ...]  # S, EOS last
+    corrupted: tuple[Piece, ...]
+    answers: dict[int, tuple[Piece, Piece]]
+    at: int
+    fed: tuple[Piece, ...]  # at + 1, BOS first
+    patching: Patching
+
+
+def patch_sentence(reader: Reader, run: Run, step: int | None, text: str, corrupted_text: str, at: int | None) -> PatchedSentence:
+    """Patches `corrupted_text` with activations of `text`, both fed the output of `text`, at step `at` or else the first at which both
+    outputs differ; without a corrupted text, `text` with one token exchanged. Raises Refusal for sentences of unlike length, and for
+    outputs that are the same."""
+    text, ids = reader.read(run, text)
+    corrupted_text, chosen = reader.read(run, corrupted_text) if corrupted_text else ("", [])
+    if chosen and len(chosen) != len(ids):
+        raise Refusal("interventions.patch_length", clean=len(ids), corrupted=len(chosen))
+    (src, tgt), most = run.tokenizers, max_output_tokens(run.longest_target, len(ids))
+    sentences = [src.encode(source) for source, _ in reader.examples(run)]
+
+    def work(model: Transformer, actual: int) -> PatchedSentence:
+        target = greedy(model, [ids], most)[0].ids
+        options = [chosen] if chosen else list_corrupted(model, ids, target, sentences)
+        other = next((option for option in options if chosen or tuple(src.encode(src.decode(option))) == option), None)
+        if other is None:
+            raise Refusal("interventions.patch_none")
+        steps = np.flatnonzero(find_different(model, ids, [other], target)[0]).tolist()
+        place = at if at in steps else min(steps, default=0)
+        patching = patch_all(model, ids, other, target[:place])
+        if not steps or patching is None:
+            raise Refusal("interventions.patch_same")
+        forced = trace(model, other, target).probabilities.argmax(axis=-1)
+        answers = {each: pieces_from(tgt, (target[each], int(forced[each]))) for each in steps}
+        written = corrupted_text or src.decode(other)
+        pieces = [pieces_of(src, sentence, end=True) for sentence in (text, written)]
+        return PatchedSentence(actual, written, *pieces, answers, place, pieces_from(tgt, (BOS, *target[:place])), patching)
+
+    return reader.work(run, step, (text, corrupted_text, at, "patching"), work)
 
 
 def measure_importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> Importance:

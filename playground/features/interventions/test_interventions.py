@@ -170,3 +170,24 @@ def test_a_row_is_edited_where_its_cells_are_shown_and_the_edit_stays_there(site
     assert {cell["state"] for cell in cells["cells"]} == {""}
     assert block(other, "row-there")["to"] == {"layer": 2, "head": 3, "q": 1}
     assert block(other, "row-top") == block(made, "row-top"), "what the edit does is shown in its own step"
+
+
+def test_patches_are_drawn_as_measured_and_what_cannot_be_patched_is_said(site):
+    patch = HELLO | {"change": "patch", "corrupted": "hexlo"}
+    panel, run = site.panel("interventions", **patch), site.runs.get("reverse")
+    result = interventions.patch_sentence(site.reader, run, None, "hello", "hexlo", None)
+    assert (result.at, [piece.text for piece in result.answers[2]], list(result.answers)) == (2, ["l", "x"], [2])
+    assert [piece.text for piece in result.fed] == ["<bos>", "o", "l"]
+    for name, values in result.patching.restored.items():
+        if not name.endswith("sublayers"):
+            assert np.allclose(block(panel, f"patch-{name}")["figure"]["data"][0]["z"], values, atol=1e-4)
+    assert result.patching.restored["source"][:, 2] == pytest.approx(1, abs=0.05), "the letter stays in its place"
+    assert result.patching.restored["target"][-1].round(6).tolist() == [0, 0, 1]
+    assert "head" in block(panel, "patch-caption")["text"]
+    assert block(panel, "patch-there")["to"]["tab"] == "attention"
+    for corrupted, key in (("hell", "patch_length"), ("hello", "patch_same")):
+        refused = site.panel("interventions", **patch | {"corrupted": corrupted})
+        assert block(refused, "patch-reason")["text"] == say("en", f"interventions.{key}", clean=5, corrupted=4)
+        assert block(refused, "corrupted")["value"] == corrupted, "there it can be changed"
+    chosen = site.panel("interventions", **HELLO, change="patch")
+    assert len(block(chosen, "corrupted")["value"]) == 5
