@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from playground.lessons import checks
+from playground.lessons import checks, course
+from playground.lessons.checks.beliefs import BELIEFS
 from playground.lessons.course import LESSONS as WITH_TOUR
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
@@ -48,22 +49,23 @@ def test_a_learner_who_reads_the_pictures_is_right(site, run, draw, lessons):
         count += len(answers)
         for name, block in answered(site, lesson, answers, **place).items():
             assert block["value"] == block["right"] or name not in answers, (lesson, name, block["text"], block["why"])
-    assert count > 2.5 * len(lessons)
+    others = [name for name in lessons for check in checks.list_checks(course.get(name)) if check.name not in BELIEFS]
+    assert count > 0.7 * len(others), "the beliefs ask about models that ship, not about this one"
 
 
 def test_nobody_is_told_the_key_before_an_answer_nor_by_an_answer_to_another_question(site, monkeypatch):
     place = {"run": "reverse", "text": sentence(site, "reverse")}
     first = questions(asked(site, "attention", **place))
     assert all(block["right"] == block["why"] == block["value"] == "" and block["way"] is None for block in first)
-    this = first[0]
+    this = first[1]
     for checked in (f"{this['id']}~0000000000~0", f"{this['id']}~{this['asked']}~9", "nonsense", f"{this['id']}~{this['asked']}~٣"):
         assert questions(asked(site, "attention", checked=checked, **place)) == first
     after = answered(site, "attention", {this["id"]: (this, "1")}, **place)
     assert after[this["id"]]["value"] == "1"
     assert after[this["id"]]["right"] in {option["value"] for option in this["options"]}
     assert after[this["id"]]["way"]["to"]["tab"] == "attention"
-    assert [block for name, block in after.items() if name != this["id"]] == first[1:]
-    hashes = {questions(asked(site, "attention", **place | more))[0]["asked"] for more in ({"toss": 2}, {"text": "hello"})}
+    assert [block for name, block in after.items() if name != this["id"]] == [block for block in first if block != this]
+    hashes = {questions(asked(site, "attention", **place | more))[1]["asked"] for more in ({"toss": 2}, {"text": "hello"})}
     assert len(hashes | {this["asked"]}) == 3
     monkeypatch.setattr(type(site.runs.get("reverse")), "working", True)
     blocks = asked(site, "attention", "reverse")
@@ -88,7 +90,7 @@ def test_only_the_teacher_is_told_the_model_answers_and_how_the_class_chose_once
     assert (rows[weight.say("zh", "ask")], len(rows)) == (weight.say("zh", "answer"), 1 + len(checks.list_checks(weight)))
     assert dict(of_room("learns alone" * 3, "weight", code="", lang="zh")["blocks"][0]["rows"]) == rows
     place = {"run": "reverse", "text": sentence(site, "reverse")}
-    block = questions(asked(site, "attention", **place))[0]
+    block = questions(asked(site, "attention", **place))[1]
     right = answered(site, "attention", {block["id"]: (block, "0")}, **place)[block["id"]]["right"]
     choices = (right, "0", right)
     for at, choice in enumerate(choices):

@@ -59,19 +59,6 @@ def cross_entropy(context: CheckContext) -> Posed:
     return context.number(-log(p), wrong, to, short, query=context.row_name(at), p=probability(p), token=context.look.targets[at].text)
 
 
-def first_half(context: CheckContext) -> Posed:
-    """The step at which exact match first reached a half. Wrong: token accuracy instead, halfway through, neighbouring validations."""
-    rows = _validations(context)
-    at = next((at for at, share in enumerate(rows["exact_match"]) if share >= HALF), None)
-    if at is None:
-        raise Refusal("checks.never_half")
-    tokens = next((at for at, share in enumerate(rows["token_accuracy"]) if share >= HALF), at)
-    other = [tokens, len(rows["step"]) // 2, at + 3, at - 2, at + 1, at - 1, at + 5, len(rows["step"]) - 1]
-    wrong = [rows["step"][index] for index in other if 0 <= index < len(rows["step"])]
-    values = {"exact": percent(rows["exact_match"][at]), "before": percent(rows["exact_match"][at - 1]) if at else percent(0)}
-    return context.number(rows["step"][at], wrong, TRAINING, whole, **values)
-
-
 def rate_then(context: CheckContext) -> Posed:
     """The learning rate in the middle of training, read from the curve. Wrong: the peak, the last, half of each."""
     rows = _steps(context)
