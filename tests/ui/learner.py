@@ -30,7 +30,6 @@ def of(rule: Callable[..., float], after: str = "", numbers_of: slice = slice(No
 
 
 WORKED_OUT: dict[str, Callable[[str], float]] = {
-    "row_rest": lambda text: 100 - numbers(text.rpartition("has weight")[2])[0],
     "embedding_size": of(lambda tokens, wide: tokens * wide, numbers_of=slice(2)),
     "ratio": of(lambda one, other: math.exp(one - other), "scaled scores", slice(2)),
     "shifted": of(lambda weight: weight, "weight is", slice(1)),
@@ -40,7 +39,6 @@ WORKED_OUT: dict[str, Callable[[str], float]] = {
     "cross_entropy": of(lambda probability: -math.log(probability), "probability", slice(1)),
     "clipped": of(lambda _, norm, most: min(1, most / norm)),
     "perplexity": of(math.exp, numbers_of=slice(-1, None)),
-    "sequences": of(lambda tokens, n: tokens**n, numbers_of=slice(2)),
     "decoder_steps": lambda text: len(text.partition("“")[2].rpartition("”")[0].split()),
     "temperature": lambda text: math.sqrt(numbers(text.partition("times as likely")[0].rpartition("” is ")[2])[0]),
 }
@@ -92,9 +90,6 @@ class Learner:
         after = next(trace["x"] for trace in figure["data"] if trace.get("name") == "after")
         return -float(np.mean(np.log(np.maximum(np.array(after, dtype=float), 1e-5))))
 
-    def ids(self, text: str, options: list[dict], _: list) -> str:
-        return called(options, " ".join(str(token["id"]) for token in [*self.tokens(), {"id": 2}]))
-
     def which_mask(self, text: str, options: list[dict], before: list) -> str:
         cells = before[-1]["figure"]["data"][0]["z"]
         future, padded = cells[0][1] is None, cells[-1][-1] is None
@@ -102,9 +97,6 @@ class Learner:
 
     def visible_keys(self, text: str, options: list[dict], _: list) -> str:
         return nearest(options, int(np.isfinite(self.picture("attention", "attention", part="decoder")[self.row_of(text)]).sum()))
-
-    def largest_rate(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, max(self.history("steps"), key=lambda row: row["learning_rate"])["step"])
 
     def trained_on(self, text: str, options: list[dict], _: list, split: str = "train") -> str:
         lines = self.shown("data", "chips", "pieces", split=split)["lines"][1::2]

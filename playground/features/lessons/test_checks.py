@@ -106,3 +106,28 @@ def test_only_the_teacher_is_told_the_model_answers_and_how_the_class_chose_once
     assert [bar["kind"] for bar in bars(toss="2")] == ["text"]
     assert do(site, TEACHER, "check", code=code, **report)["key"] == "rooms.teacher_reports"
     assert do(site, member, "check", code=code, **report | {"choice": True})["key"] == "page.not_a_command"
+
+
+def test_the_beliefs_come_one_at_a_time_and_a_student_and_a_teacher_are_told_the_gain(site):
+    code = do(site, TEACHER, "open", language="en", ends=time.time() + DAY)["room"]["code"]
+    for at in range(3):
+        do(site, f"{at}" * 32, "join", code=code, nickname="")
+    stored = []
+    for round_name in ("before", "after"):
+        for at, name in enumerate(BELIEFS, 1):
+            (block,) = questions(asked(site, round_name, "reverse", toss=at))
+            key = BELIEFS[name].pose().key
+            choice = key if round_name == "after" or at < 5 else (key + 1) % len(block["options"])
+            stored.append(f"{'before_' if round_name == 'before' else ''}{name}~{block['asked']}~{choice}")
+            (over,) = questions(asked(site, round_name, "reverse", toss=at, checked=stored[-1].removeprefix("before_")))
+            assert (over["value"] == over["right"]) == (choice == key)
+            assert over["why"].endswith(say("en", f"checks.{name}_why", **BELIEFS[name].measured))
+            report = {"lesson": round_name, "question": name, "asked": block["asked"], "choice": choice, "right": choice == key}
+            for member in range(3):
+                assert do(site, f"{member}" * 32, "check", code=code, **report) == {"done": True}
+    gain, table, _ = asked(site, "after", "reverse", toss=13, checked=".".join(stored))
+    assert gain["text"] == say("en", "checks.gain_after", all=12, before=4, after=12)
+    assert [row[1:] for row in table["rows"]] == [["✓", "✓"]] * 4 + [["✗", "✓"]] * 8
+    query = {"code": code, "run": "reverse", "lesson": "after"}
+    (of_class,) = site.http.get(f"{PREFIX}/room/answers", params=query, headers={"X-Playground-Token": TEACHER}).json()["blocks"]
+    assert [row[2:] for row in of_class["rows"]] == [["3 of 3", "3 of 3"]] * 4 + [["0 of 3", "3 of 3"]] * 8

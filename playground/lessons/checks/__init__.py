@@ -22,8 +22,8 @@ LATER = 2  # lessons until a question is repeated
 
 # The questions of each lesson: beliefs, or functions in one module.
 QUESTIONS: dict[str, tuple[Any, ...]] = {
-    "attention": (attending, "importance", "attended", "row_rest"),
-    "tokens": (reading, "ids", "different_ids", "embedding_size"),
+    "attention": (attending, "importance", "attended"),
+    "tokens": (reading, "different_ids", "embedding_size"),
     "weight": (attending, "ratio", "qkv", "shifted"),
     "heads": (attending, "ranked_heads", "unchanged", "parts"),
     "order": (reading, "distance", "learnt_positions", "orders"),
@@ -31,10 +31,10 @@ QUESTIONS: dict[str, tuple[Any, ...]] = {
     "layers": (attending, "residual_sum", "normalised", "more_heads"),
     "training": (learning, "p_to_n", "cross_entropy", "sentences"),
     "teacher_forcing": (reading, "fed_token", "decoder_steps", "cheating"),
-    "steering": (learning, "rate_then", "largest_rate", "clipped"),
+    "steering": (learning, "clipped"),
     "decoding": (reading, "wider", "temperature", "beam_best"),
-    "own": (learning, "perplexity", "held_out", "trained_on"),
-    "rules": (learning, "harder_kind", "sequences", "list_share"),
+    "own": (learning, "perplexity", "trained_on"),
+    "rules": (learning, "harder_kind", "list_share"),
     "gpt": (reading, "gpt", "visible_keys"),
 }
 # Their keys follow from the paper's formulas, and would be wrong for a model with a bug or a variant.

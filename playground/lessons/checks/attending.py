@@ -38,17 +38,6 @@ def attended(context: CheckContext) -> Posed:
     return context.among(option[0], option[1:], to | {"q": str(row), "k": str(order[0])}, percent=percent(weights[order[0]]), **values)
 
 
-def row_rest(context: CheckContext) -> Posed:
-    """The weight on all other keys. Wrong: the largest weight itself, a uniform share, and its complement."""
-    _, _, row, weights, to, values = _row(context)
-    key, size = int(weights.argmax()), len(weights)
-    most = float(weights[key])
-    rest = float(np.delete(weights, key).sum(dtype=np.float64))
-    wrong = [most, rest / 2 if size == 2 else rest / (size - 1), 1 / size, 1 - 1 / size, 1.0, most / 2]
-    to |= {"q": str(row), "k": str(key)}
-    return context.number(rest, wrong, to, percent, source=context.look.source[key].text, place=key + 1, percent=percent(most), **values)
-
-
 def ranked_heads(context: CheckContext) -> Posed:
     """The ranking of heads by mean cross-entropy of the reference tokens without the head. Wrong: other orders."""
     config = context.run.experiment.model

@@ -7,7 +7,7 @@ from math import factorial, prod, sqrt
 
 import numpy as np
 
-from playground.config import BOS, EOS, Refusal
+from playground.config import Refusal
 from playground.features.translate.query import DecodingOptions, translate
 from playground.inspection import masks
 from playground.lessons.checks.posed import CheckContext, Posed, make_option, short, whole
@@ -17,18 +17,6 @@ from playground.model.positions import sinusoids
 
 MASKS = ("padding", "causal", "target")
 FARTHEST = 8  # positions from the first
-
-
-def ids(context: CheckContext) -> Posed:
-    """The source ids. Wrong: without EOS, with BOS, numbered from the first token, reversed."""
-    token_ids = [piece.id for piece in context.look.source]
-    wrong = [token_ids[:-1], [BOS, *token_ids], [*token_ids[:-1][::-1], EOS], [id + 1 for id in token_ids], [BOS, *token_ids[:-1]]]
-    tokens = " ".join(piece.text for piece in context.look.source[:-1])
-    return context.text_of(_format_ids(token_ids), map(_format_ids, wrong), {"tab": "data"}, tokens=tokens, end=EOS)
-
-
-def _format_ids(token_ids: list[int]) -> str:
-    return " ".join(map(str, token_ids))
 
 
 def different_ids(context: CheckContext) -> Posed:
