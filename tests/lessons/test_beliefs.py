@@ -23,10 +23,11 @@ def test_each_has_a_place_one_right_option_and_a_sentence_to_every_wrong_one():
     for name, belief in BELIEFS.items():
         assert cursor.read_query(belief.to, LISTS) == (belief.to, {})
         posed = belief.pose()
-        assert (posed.answer.key, len(set(posed.options))) == (f"{name}_{belief.right}", 1 + len(belief.wrong) >= 3 and len(posed.options))
+        assert posed.answer.key == f"{name}_choice_{belief.right}"
+        assert len(set(posed.options)) == 1 + len(belief.wrong) >= 3
         for words in map(entries, LANGUAGES):
             assert all(words[f"checks.{key}"] for key in (name, *(option.key for option in posed.options)))
-            assert all(words[f"checks.{name}_{option}_why"] for option in belief.wrong)
+            assert all(words[f"checks.{name}_choice_{option}_why"] for option in belief.wrong)
             assert all(f"{{{number}" in words[f"checks.{name}_why"] for number in belief.measured), name
 
 

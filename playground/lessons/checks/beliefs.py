@@ -1,8 +1,8 @@
 """Twelve questions whose wrong options are common beliefs. A trained model refutes them: each has its numbers, measured on a run that ships
 with the app, and the place where the same can be seen there. They are asked before the course, within it and after it.
 
-The messages of a belief are `checks.<name>`, `checks.<name>_why` (what the model shows), and of each option `checks.<name>_<option>`; of a
-wrong one also `checks.<name>_<option>_why` (why it is believed).
+The messages of a belief are `checks.<name>`, `checks.<name>_why` (what the model shows), and of each option
+`checks.<name>_choice_<option>`; of a wrong one also `checks.<name>_choice_<option>_why` (why it is believed).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Belief:
         """Poses the question with the same order of options each time, so that answers can be counted."""
         names = [self.right, *self.wrong]
         random.Random(self.name).shuffle(names)
-        options = tuple(Option(key=f"{self.name}_{name}") for name in names)
+        options = tuple(Option(key=f"{self.name}_choice_{name}") for name in names)
         return Posed(options, names.index(self.right), self.measured, self.to)
 
 
