@@ -114,6 +114,8 @@ def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
     if following:
         label = view.say("course.next", title=following.say(view.language, "title"))
         buttons.insert(0, blocks.button("next", "move", label, to=_link_lesson(following)))
+    else:
+        buttons.insert(0, blocks.button("next", "move", view.say(f"checks.{AFTER}", count=len(BELIEFS)), to={"lesson": AFTER, "toss": ""}))
     return [
         blocks.button("all", "move", view.say("course.all"), to={"lesson": ""}),
         blocks.text("title", _write_title(view, lesson), css="pg-heading"),
