@@ -1,4 +1,4 @@
-"""The course: thirteen lessons, each with a question to guess first and steps in the app that the page can observe; before them, as number
+"""The course: lessons, each with a question to guess first and steps in the app that the page can observe; before them, as number
 0, a tour of the model.
 
 A lesson's messages are `course.<lesson>.…` (see playground/words): `title`, `goal`, `look` (where to look, a line each), `step_<step>`,
@@ -111,6 +111,8 @@ LAID_OVER = "#pg-panel-runs:has(.pg-runs.several) .pg-plot"  # curves of several
 ATTENTION, FORCING = {"tab": "attention", "view": "matrix"}, {"tab": "teacher_forcing"}
 UNPINNED = {"part": "cross", "q": "", "k": ""}  # clicking a pinned cell would release it
 REVERSE, GERMAN, NUMBERS = ({"run": run} for run in ("reverse", "german_english", "numbers_de"))
+
+GPT = {"architecture": "causal_decoder"}
 
 LESSONS = (
     Lesson("tour", None, tuple(Step(name, {"read_off": name}, {"tab": "map", "stop": name}) for name in STOPS), (1, 5, 2)),
@@ -259,6 +261,20 @@ LESSONS = (
             Step("examples", {"settings": {"task": "commands_jump_16"}, "mine": True, "exact": 0.9}, knobs={"task": "commands_jump_16"}),
         ),
         (2, 10, 3),
+    ),
+    Lesson(
+        "gpt",
+        "architectures",
+        (
+            Step("kinds", {"at": {"tab": "masks"}, "different": (("mask",), 3)}, {"tab": "masks", "mask": "padding"}),
+            Step("train", {"settings": GPT, "mine": True, "steps": 60}, knobs={"task": "reverse", **GPT}),
+            Step(
+                "cell",
+                {"at": {"tab": "attention", "part": "decoder", "q": "*", "k": "*"}, "settings": GPT, "mine": True},
+                ATTENTION | UNPINNED | {"part": "decoder"},
+            ),
+        ),
+        (3, 8, 3),
     ),
 )
 COURSE: dict[str, Lesson] = {lesson.name: lesson for lesson in LESSONS}

@@ -30,6 +30,7 @@ from playground.features.shared.naming import (
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import examples, language, unreadable_fields
 from playground.features.translate.query import METHODS
+from playground.lessons.checks.beliefs import ROUNDS
 from playground.lessons.course import COURSE
 from playground.lessons.lab import Lab
 from playground.lessons.labs import LABS
@@ -57,7 +58,7 @@ LISTS: cursor.Lists = {
     "gauges": tuple(diagnostics.QUANTITIES),
     "labs": tuple(LABS),
     "guesses": _list_guesses(LABS.values()),
-    "lessons": tuple(COURSE),
+    "lessons": (*COURSE, *ROUNDS),
     "stops": tuple(STOPS),
     "answers": _list_guesses(lesson.question for lesson in COURSE.values() if lesson.question),
     "terms": ("all", *list_terms()),

@@ -16,6 +16,7 @@ from playground.features.shared import uploading
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import Screen, View, language
 from playground.lessons.checks import list_checks
+from playground.lessons.checks.beliefs import BELIEFS, ROUNDS
 from playground.lessons.checks.posed import MAX_OPTIONS
 from playground.lessons.controlled import SMALL, ControlledExperiment
 from playground.lessons.course import COURSE
@@ -140,6 +141,7 @@ class RoomActions:
         names = [call.value(name, str) for name in ("lesson", "question", "asked")]
         answer = answers.Answer(*names, call.value("choice", int), call.value("right", bool))
         questions = {name: [check.name for check in list_checks(lesson)] for name, lesson in COURSE.items()}
+        questions |= {name: list(BELIEFS) for name in ROUNDS}
         self._put(call, answers.NAME, lambda room, number: answers.record(room, number, answer, questions, MAX_OPTIONS))
 
     # ---- the class's guess --------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ import io
 import math
 import re
 from collections.abc import Callable
-from html import unescape
 from typing import Any
 
 import numpy as np
@@ -31,22 +30,16 @@ def of(rule: Callable[..., float], after: str = "", numbers_of: slice = slice(No
 
 
 WORKED_OUT: dict[str, Callable[[str], float]] = {
-    "row_rest": lambda text: 100 - numbers(text.rpartition("has weight")[2])[0],
-    "head_width": of(lambda wide, heads: wide / heads, numbers_of=slice(2)),
     "embedding_size": of(lambda tokens, wide: tokens * wide, numbers_of=slice(2)),
     "ratio": of(lambda one, other: math.exp(one - other), "scaled scores", slice(2)),
-    "scaling": of(lambda score, size: score / math.sqrt(size)),
     "shifted": of(lambda weight: weight, "weight is", slice(1)),
     "residual_sum": of(lambda one, other: one + other, numbers_of=slice(-2, None)),
     "normalised": of(lambda x, mean, variance: (x - mean) / math.sqrt(variance), numbers_of=slice(-3, None)),
-    "feed_forward_size": of(lambda wide, hidden, bias: 2 * wide * hidden + bias),
     "p_to_n": of(lambda _, share, size: 100 * (share / 100) ** size),
     "cross_entropy": of(lambda probability: -math.log(probability), "probability", slice(1)),
     "clipped": of(lambda _, norm, most: min(1, most / norm)),
     "perplexity": of(math.exp, numbers_of=slice(-1, None)),
-    "sequences": of(lambda tokens, n: tokens**n, numbers_of=slice(2)),
     "decoder_steps": lambda text: len(text.partition("“")[2].rpartition("”")[0].split()),
-    "log_sum": of(lambda *all: sum(all)),
     "temperature": lambda text: math.sqrt(numbers(text.partition("times as likely")[0].rpartition("” is ")[2])[0]),
 }
 
@@ -83,9 +76,6 @@ class Learner:
         layer, head = (int(re.search(rf"{name} (\d+)", text)[1]) for name in ("layer", "head"))
         return self.picture("attention", "attention", part="cross", layer=layer, head=head)[self.row_of(text)]
 
-    def largest_weight(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, 100 * self.attention_row(text).max())
-
     def attended(self, text: str, options: list[dict], _: list) -> str:
         at = int(self.attention_row(text).argmax())
         return next(one["value"] for one in options if one["label"].endswith(f" {at + 1}"))
@@ -100,9 +90,6 @@ class Learner:
         after = next(trace["x"] for trace in figure["data"] if trace.get("name") == "after")
         return -float(np.mean(np.log(np.maximum(np.array(after, dtype=float), 1e-5))))
 
-    def ids(self, text: str, options: list[dict], _: list) -> str:
-        return called(options, " ".join(str(token["id"]) for token in [*self.tokens(), {"id": 2}]))
-
     def which_mask(self, text: str, options: list[dict], before: list) -> str:
         cells = before[-1]["figure"]["data"][0]["z"]
         future, padded = cells[0][1] is None, cells[-1][-1] is None
@@ -110,16 +97,6 @@ class Learner:
 
     def visible_keys(self, text: str, options: list[dict], _: list) -> str:
         return nearest(options, int(np.isfinite(self.picture("attention", "attention", part="decoder")[self.row_of(text)]).sum()))
-
-    def hidden_cells(self, text: str, options: list[dict], _: list) -> str:
-        shown = self.shown("masks", "figure", "mask-own", mask="causal")["figure"]["data"][0]["z"]
-        return nearest(options, sum(cell is None for row in shown for cell in row))
-
-    def first_half(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, next(row["step"] for row in self.history("validations") if row["exact_match"] >= 0.5))
-
-    def largest_rate(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, max(self.history("steps"), key=lambda row: row["learning_rate"])["step"])
 
     def trained_on(self, text: str, options: list[dict], _: list, split: str = "train") -> str:
         lines = self.shown("data", "chips", "pieces", split=split)["lines"][1::2]
@@ -130,10 +107,6 @@ class Learner:
         step = int(numbers(text)[0])
         rows = self.shown("attention", "chips", "tokens", part="cross", layer=1, head=1)["lines"][0]["tokens"]
         return called(options, rows[step - 1]["text"].partition(" → ")[0])
-
-    def second_likeliest(self, text: str, options: list[dict], _: list) -> str:
-        figure = self.shown("teacher_forcing", "figure", "likely-forced", q=self.row_of(text))["figure"]
-        return called(options, unescape(figure["layout"]["yaxis"]["ticktext"][1]))
 
     def beam_best(self, text: str, options: list[dict], _: list) -> str:
         tokens = self.shown("translate", "chips", "candidates", method="beam", beam=4)["lines"][0]["tokens"]

@@ -16,10 +16,11 @@ from playground.features.shared.naming import variant_name
 from playground.features.shared.view import View
 from playground.lessons import course
 from playground.lessons.checks import LATER, list_checks, list_repeated, pose
+from playground.lessons.checks.beliefs import AFTER, BEFORE, BELIEFS, ROUNDS, Belief
 from playground.lessons.checks.posed import Check, CheckContext, Option, Posed
-from playground.lessons.course import Lesson
 from playground.rooms import answers
 from playground.rooms.question import LEAST
+from playground.words import paragraph
 
 CLASS_WORDS = {"guess": "class_choice", "guesses": "class_answers", "hover_guess": "class_hover"}  # figure's word -> checks.<word>
 MASK_WIDTH = 300  # px
@@ -31,6 +32,8 @@ def panel(view: View) -> dict:
     """Builds the questions of a lesson. The browser stores the answers and sends them with the request; no link holds them."""
     if not (name := view.read_raw("lesson")):
         return {"step": None, "blocks": []}
+    if name in ROUNDS:
+        return {"step": None, "blocks": _build_round(view, name)}
     lesson = course.get(name)
     if view.run.working and view.step is None:
         return {"step": None, "blocks": [_build_heading(view), blocks.text("wait", view.say("checks.while_training"), css="pg-caption")]}
@@ -39,19 +42,73 @@ def panel(view: View) -> dict:
         if check in list_repeated(lesson):
             earlier = course.LESSONS[course.number(lesson) - LATER].say(view.language, "title")
             content.append(blocks.text("again", view.say("checks.again", title=earlier), css="pg-caption"))
-        content += _build_question(view, lesson, check, draw, answers)
+        content += _build_question(view, lesson.name, check, draw, answers)
     more = blocks.button("draw", "move", view.say("checks.draw"), to={"toss": draw % FIELDS["toss"].high + 1})
     about = blocks.text("about", view.say("checks.about"), css="pg-caption")
     return {"step": None, "blocks": [_build_heading(view), about, *content, blocks.row("more", more, css="controls")]}
 
 
+def _build_round(view: View, name: str) -> list[dict]:
+    """Builds one of the twelve questions, and once they are answered the student's gain; `toss` is the number of the question."""
+    answers, at = read_answers(view.parameters), view.number("toss") - 1
+    names = list(BELIEFS)
+    answered = [_is_right(answers, belief) is not None for belief in names]
+    open_indices = [index for index in (*range(at + 1, len(names)), *range(at)) if not answered[index]]
+    if at >= len(names):
+        return _build_own_gain(view, name, answers)
+    number = blocks.text("number", view.say("checks.number", number=at + 1, count=len(names)), css="pg-caption")
+    to = {"toss": str(open_indices[0] + 1 if open_indices else len(names) + 1)}
+    following = blocks.button("next", "move", view.say("checks.next" if open_indices else "checks.result"), to=to)
+    buttons = [blocks.row("more", following, css="controls")] if answered[at] else []
+    return [number, *_build_question(view, name, BELIEFS[names[at]], 1, answers), *buttons]
+
+
+def _is_right(answers: Mapping[str, tuple[str, int]], name: str, prefix: str = "") -> bool | None:
+    """Tells whether the stored answer to a belief is right; None without one."""
+    posed = BELIEFS[name].pose()
+    posed_hash, choice = answers.get(prefix + name, ("", 0))
+    return choice == posed.key if posed_hash == _hash(posed) else None
+
+
+def _build_own_gain(view: View, name: str, answers: Mapping[str, tuple[str, int]]) -> list[dict]:
+    """Builds the student's answers before and after the course, question by question; those before come under a prefix."""
+    prefixes = {BEFORE: "" if name == BEFORE else f"{BEFORE}_"} | ({AFTER: ""} if name == AFTER else {})
+    results = {time: [_is_right(answers, belief, prefix) for belief in BELIEFS] for time, prefix in prefixes.items()}
+    rows = [
+        [_write_text(view, belief, belief.pose()), *({True: "✓", False: "✗", None: "–"}[column[at]] for column in results.values())]
+        for at, belief in enumerate(BELIEFS.values())
+    ]
+    counts = {time: sum(bool(right) for right in column) for time, column in results.items()}
+    sentence = view.say(f"checks.gain_{name}", all=len(BELIEFS), **counts)
+    head = [view.say("checks.question"), *(view.say(f"checks.{time}_short") for time in results)]
+    again = blocks.button("again", "move", view.say("checks.look_again"), to={"toss": ""})
+    return [
+        blocks.text("gain", sentence, css="pg-heading"),
+        blocks.table("gains", head, rows, view.say("checks.gain_about"), rowheads=True),
+        blocks.row("more", again, css="controls"),
+    ]
+
+
+def _build_gain(view: View, activity: answers.Activity | None) -> dict:
+    """Builds the class's gain: how many of the first answers to each question were right before and after the course, without names."""
+    rows = []
+    for belief in BELIEFS.values():
+        posed, counts = belief.pose(), [answers.tally(activity, time, belief.name, "") for time in ROUNDS]
+        shares = [view.say("checks.of", right=each.right, count=each.count) if each.count else "–" for each in counts]
+        rows.append([_write_text(view, belief, posed), posed.answer.text(view.language), *shares])
+    head = [view.say(f"checks.{name}") for name in ("question", "right_answer", "before_short", "after_short")]
+    return blocks.table("class-gain", head, rows, view.say("checks.class_gain", least=LEAST), rowheads=True)
+
+
 def read_answers(parameters: Mapping[str, str]) -> dict[str, tuple[str, int]]:
     """Reads the answers stored by the browser: {question: (hash of the posed question, index of the choice)}."""
-    return {name: (posed_hash, int(choice)) for name, posed_hash, choice in ANSWER.findall(parameters.get("checked", "")[:1000])}
+    return {name: (posed_hash, int(choice)) for name, posed_hash, choice in ANSWER.findall(parameters.get("checked", "")[:2000])}
 
 
 def build_model_answers(view: View, activity: answers.Activity | None) -> list[dict]:
     """Builds a lesson's model answer, each question with its key for the run on screen, and the answers of a room's members."""
+    if view.read_raw("lesson") in ROUNDS:
+        return [_build_gain(view, activity)]
     lesson, class_blocks = course.get(view.read_raw("lesson")), []
     rows = [(lesson.say(view.language, "ask"), lesson.say(view.language, "answer"))]
     for check in list_checks(lesson):
@@ -64,7 +121,7 @@ def build_model_answers(view: View, activity: answers.Activity | None) -> list[d
     return [kinds.notes(lesson.name, view.say("checks.model_answers"), rows, view.say("course.open")), *class_blocks]
 
 
-def _build_tally(view: View, check: Check, posed: Posed, tally: answers.Tally) -> list[dict]:
+def _build_tally(view: View, check: Check | Belief, posed: Posed, tally: answers.Tally) -> list[dict]:
     """Builds a class's answers: how many are right, and how often students with the same question made each choice."""
     if not tally.count:
         return []
@@ -84,13 +141,13 @@ def _build_heading(view: View) -> dict:
     return blocks.text("title", view.say("checks.title"), css="pg-heading")
 
 
-def _pose(view: View, check: Check, draw: int) -> Posed:
+def _pose(view: View, check: Check | Belief, draw: int) -> Posed:
     if check.by_formula and (variant := variant_name(view.run, view.language)):
         raise Refusal("page.has_variant", variant=variant)
     return pose(check, CheckContext(view.reader, view.run, view.step, view.text, view.reference), draw)
 
 
-def _build_question(view: View, lesson: Lesson, check: Check, draw: int, answers: Mapping[str, tuple[str, int]]) -> list[dict]:
+def _build_question(view: View, lesson: str, check: Check | Belief, draw: int, answers: Mapping[str, tuple[str, int]]) -> list[dict]:
     """Builds a question, under its picture if it has one; or the reason why it can't be posed for this run."""
     try:
         posed = _pose(view, check, draw)
@@ -101,9 +158,10 @@ def _build_question(view: View, lesson: Lesson, check: Check, draw: int, answers
     answered_hash, choice = answers.get(check.name, ("", 0))
     grading = {}
     if answered_hash == posed_hash and choice < len(options):
-        link: kinds.Link = {"label": view.say("checks.show"), "to": dict(posed.to)}
-        grading = {"value": str(choice), "right": str(posed.key), "why": _write_reason(view, check, posed), "way": link}
-    question = kinds.check(check.name, lesson.name, posed_hash, _write_text(view, check, posed), options, **grading)
+        reason = _write_reason(view, check, posed, posed.options[choice])
+        link: kinds.Link = {"label": view.say("checks.see" if check.name in BELIEFS else "checks.show"), "to": dict(posed.to)}
+        grading = {"value": str(choice), "right": str(posed.key), "why": reason, "way": link}
+    question = kinds.check(check.name, lesson, posed_hash, _write_text(view, check, posed), options, **grading)
     return [*_draw_mask(view, check, posed), question]
 
 
@@ -112,12 +170,15 @@ def _hash(posed: Posed) -> str:
     return sha256(repr((posed.options, sorted(posed.values.items()))).encode()).hexdigest()[:10]
 
 
-def _write_text(view: View, check: Check, posed: Posed) -> str:
+def _write_text(view: View, check: Check | Belief, posed: Posed) -> str:
     return view.say(f"checks.{check.name}", **_translate_values(view, posed))
 
 
-def _write_reason(view: View, check: Check, posed: Posed) -> str:
-    return view.say(f"checks.{check.name}_why", answer=posed.answer.text(view.language), **_translate_values(view, posed))
+def _write_reason(view: View, check: Check | Belief, posed: Posed, choice: Option | None = None) -> str:
+    """Writes what the answer rests on; after a wrong `choice` of a belief, first what makes it plausible."""
+    reason = view.say(f"checks.{check.name}_why", answer=posed.answer.text(view.language), **_translate_values(view, posed))
+    is_belief = choice not in (None, posed.answer) and check.name in BELIEFS
+    return paragraph([view.say(f"checks.{choice.key}_why"), reason]) if choice and is_belief else reason
 
 
 def _translate_values(view: View, posed: Posed) -> dict:

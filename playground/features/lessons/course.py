@@ -12,6 +12,7 @@ from playground.features.shared.naming import title
 from playground.features.shared.view import View
 from playground.lessons import course
 from playground.lessons.checks import list_checks
+from playground.lessons.checks.beliefs import AFTER, BEFORE, BELIEFS, ROUNDS
 from playground.lessons.course import LESSONS, Lesson
 from playground.lessons.labs import get
 from playground.lessons.run_questions import ASKED
@@ -20,6 +21,8 @@ from playground.lessons.run_questions import ASKED
 @panels.declare("course", "lessons", 1)
 def panel(view: View) -> dict:
     name = view.read_raw("lesson")
+    if name in ROUNDS:
+        return {"step": None, "blocks": _build_round(view, name)}
     lesson = course.get(name) if name else None
     notes = view.choice("notes") == "on"
     page = _build_notes(view, lesson) if notes else _build_lesson(view, lesson) if lesson else _build_list(view)
@@ -66,8 +69,10 @@ def _build_list(view: View) -> list[dict]:
         for lesson in LESSONS
     ]
     return [
-        blocks.text("about", view.say("course.about"), css="pg-about"),
+        blocks.text("about", view.say("course.about", lessons=course.number(LESSONS[-1])), css="pg-about"),
+        _build_round_button(view, BEFORE),
         kinds.lessons("lessons", lessons),
+        _build_round_button(view, AFTER),
         blocks.calibration("calibration"),
         blocks.row(
             "end",
@@ -75,6 +80,22 @@ def _build_list(view: View) -> list[dict]:
             kinds.forget("forget"),
             css="controls",
         ),
+    ]
+
+
+def _build_round_button(view: View, name: str) -> dict:
+    button = blocks.button(name, "move", view.say(f"checks.{name}", count=len(BELIEFS)), to={"lesson": name, "toss": ""})
+    return blocks.row(f"round-{name}", button, css="controls")
+
+
+def _build_round(view: View, name: str) -> list[dict]:
+    """Builds the questions about common beliefs, before or after the course."""
+    state = f"{name} {view.number('toss')} {checks.read_answers(view.parameters)}"
+    return [
+        blocks.button("all", "move", view.say("course.all"), to={"lesson": "", "toss": ""}),
+        blocks.text("title", view.say(f"checks.{name}", count=len(BELIEFS)), css="pg-heading"),
+        blocks.text("goal", view.say("checks.round_about"), css="pg-about"),
+        blocks.later("checks", "checks", view.say("checks.wait"), state),
     ]
 
 
@@ -93,6 +114,8 @@ def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
     if following:
         label = view.say("course.next", title=following.say(view.language, "title"))
         buttons.insert(0, blocks.button("next", "move", label, to=_link_lesson(following)))
+    else:
+        buttons.insert(0, blocks.button("next", "move", view.say(f"checks.{AFTER}", count=len(BELIEFS)), to={"lesson": AFTER, "toss": ""}))
     return [
         blocks.button("all", "move", view.say("course.all"), to={"lesson": ""}),
         blocks.text("title", _write_title(view, lesson), css="pg-heading"),
@@ -158,7 +181,9 @@ def _build_notes(view: View, chosen: Lesson | None) -> list[dict]:
     content = [blocks.button("student", "move", view.say("course.student"), to={"notes": ""})]
     if not chosen:
         minutes = sum(sum(lesson.minutes) for lesson in LESSONS)
-        content.append(blocks.text("about", view.say("course.teacher_about", minutes=minutes), css="pg-about"))
+        about = view.say("course.teacher_about", minutes=minutes, lessons=course.number(LESSONS[-1]))
+        content.append(blocks.text("about", about, css="pg-about"))
+        content += [blocks.text("gain", view.say("checks.gain_title"), css="pg-heading"), kinds.answers("answers-beliefs", AFTER)]
         content.append(blocks.button("mystery", "move", view.say("course.mystery"), to={"tab": "labs", "lab": "mystery", "notes": ""}))
     for lesson in (chosen,) if chosen else LESSONS:
         show_minutes, work_minutes, talk_minutes = lesson.minutes

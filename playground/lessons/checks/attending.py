@@ -10,8 +10,7 @@ import numpy as np
 from playground.config import Refusal
 from playground.features.interventions.query import compare_outputs
 from playground.inspection.interventions import Change, HeadId
-from playground.lessons.checks.posed import MIN_DIFFERENCE, CheckContext, Posed, make_option, percent, short, signed, whole
-from playground.model.attention import head_widths
+from playground.lessons.checks.posed import MIN_DIFFERENCE, CheckContext, Posed, make_option, percent, short, signed
 
 # --- attention and heads: from rows of a picture, or from the loss without a head ---
 
@@ -29,17 +28,6 @@ def _row(context: CheckContext) -> tuple[int, int, int, np.ndarray, dict[str, st
     return layer, head, row, stack[layer, head, row], to, {"layer": layer + 1, "head": head + 1, "query": context.row_name(row)}
 
 
-def largest_weight(context: CheckContext) -> Posed:
-    """The largest weight. Wrong: the second largest, the largest of other rows, and of the same row in other heads."""
-    layer, head, row, weights, to, values = _row(context)
-    other_rows = np.delete(context.look.cross[layer, head], row, axis=0).max(axis=-1, initial=0)
-    elsewhere = context.look.cross[:, :, row].max(axis=-1).flatten()
-    wrong = [*np.sort(weights)[-2:-1], *other_rows, *elsewhere, 1 / len(weights), weights.max() / 2, 1 - weights.max()]
-    key = int(weights.argmax())
-    to, token = to | {"q": str(row), "k": str(key)}, context.look.source[key].text
-    return context.number(float(weights.max()), map(float, wrong), to, percent, source=token, place=key + 1, **values)
-
-
 def attended(context: CheckContext) -> Posed:
     """The key attended to most. Wrong: keys with the next largest weights, and the one at the query's position."""
     _, _, row, weights, to, values = _row(context)
@@ -48,17 +36,6 @@ def attended(context: CheckContext) -> Posed:
     places = dict.fromkeys([*far[:2], *([row] if row in far else []), *far])
     option = [make_option("token", token=context.look.source[at].text, place=at + 1) for at in (order[0], *places)]
     return context.among(option[0], option[1:], to | {"q": str(row), "k": str(order[0])}, percent=percent(weights[order[0]]), **values)
-
-
-def row_rest(context: CheckContext) -> Posed:
-    """The weight on all other keys. Wrong: the largest weight itself, a uniform share, and its complement."""
-    _, _, row, weights, to, values = _row(context)
-    key, size = int(weights.argmax()), len(weights)
-    most = float(weights[key])
-    rest = float(np.delete(weights, key).sum(dtype=np.float64))
-    wrong = [most, rest / 2 if size == 2 else rest / (size - 1), 1 / size, 1 - 1 / size, 1.0, most / 2]
-    to |= {"q": str(row), "k": str(key)}
-    return context.number(rest, wrong, to, percent, source=context.look.source[key].text, place=key + 1, percent=percent(most), **values)
 
 
 def ranked_heads(context: CheckContext) -> Posed:
@@ -83,26 +60,6 @@ def ranked_heads(context: CheckContext) -> Posed:
     losses = ", ".join(f"{names[head]}: {short(lost[head])}" for head in chosen)
     to = {"tab": "interventions", "change": "heads", "off": str(chosen[0])}
     return context.text_of(texts[0], wrong, to, heads=", ".join(sorted(names.values())), losses=losses)
-
-
-def head_width(context: CheckContext) -> Posed:
-    """The width of a head. Wrong: the whole width, the number of heads, and their product."""
-    config = context.run.experiment.model
-    if config.d_k:
-        raise Refusal("checks.own_d_k")
-    wide, heads = config.d_model, config.n_heads
-    to = {"tab": "map", "stage": "encoder.0.self_attention.q"}
-    wrong = [wide, heads, wide * heads, wide // heads // 2, 2 * wide]
-    return context.number(wide // heads, wrong, to, whole, d_model=wide, n_heads=heads)
-
-
-def head_count(context: CheckContext) -> Posed:
-    """The number of all heads. Wrong: one attention sublayer per layer, one head per sublayer, one layer of each."""
-    config = context.run.experiment.model
-    above, below, heads = config.decoder_layers, config.encoder_layers, config.n_heads
-    wrong = [(below + above) * heads, below + 2 * above, heads, 3 * heads, below + above, 2 * (below + above) * heads]
-    to = {"tab": "interventions", "change": "heads", "off": ""}
-    return context.number((below + 2 * above) * heads, wrong, to, whole, encoder=below, decoder=above, n_heads=heads)
 
 
 # --- the map: scores, softmax, residual sums and layer norms of this sentence ---
@@ -136,20 +93,6 @@ def ratio(context: CheckContext) -> Posed:
     values = {"query": context.row_name(row), "one": short(scores[largest]), "other": short(scores[other]), "apart": short(apart)}
     to = _cell(f"{CROSS}.weights", row, largest) | {"head": str(head + 1)}
     return context.number(exp(apart), wrong, to, short, head=head + 1, **values)
-
-
-def scaling(context: CheckContext) -> Posed:
-    """The scaled score. Wrong: divided by d_k, by √d_model, times √d_k."""
-    config = context.run.experiment.model
-    if config.attention_scale != 0.5:
-        raise Refusal("checks.no_scale")
-    head, row, scaled = _scores(context)
-    column = int(np.abs(scaled).argmax())
-    size, _ = head_widths(config)
-    score = float(context.stages[f"{CROSS}.scores"].values[head, row, column])
-    wrong = [score / size, score / sqrt(config.d_model), score * sqrt(size), score / config.d_model, score]
-    to = _cell(f"{CROSS}.scaled", row, column) | {"head": str(head + 1)}
-    return context.number(float(scaled[column]), wrong, to, short, score=short(score), d_k=size)
 
 
 def shifted(context: CheckContext) -> Posed:
@@ -199,13 +142,3 @@ def normalised(context: CheckContext) -> Posed:
     wrong = [(x - mean) / variance, x - mean, x / sqrt(variance), x * sqrt(variance), x]
     values = {"x": short(x), "mean": short(mean), "variance": short(variance), "token": context.look.source[row].text}
     return context.number((x - mean) / sqrt(variance), wrong, _cell(address, row, column), short, **values)
-
-
-def feed_forward_size(context: CheckContext) -> Posed:
-    """Parameters of one feed-forward network. Wrong: one matrix only, the four of attention, a sum."""
-    config = context.run.experiment.model
-    wide, hidden = config.d_model, config.d_ff
-    bias = hidden + wide if config.bias else 0
-    wrong = [wide * hidden, 4 * wide * wide, 2 * (wide + hidden), 2 * hidden * hidden, wide * hidden + bias]
-    to = {"tab": "map", "stage": "encoder.0.feed_forward.hidden"}
-    return context.number(2 * wide * hidden + bias, wrong, to, whole, d_model=wide, d_ff=hidden, bias=bias)

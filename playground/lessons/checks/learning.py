@@ -59,37 +59,6 @@ def cross_entropy(context: CheckContext) -> Posed:
     return context.number(-log(p), wrong, to, short, query=context.row_name(at), p=probability(p), token=context.look.targets[at].text)
 
 
-def first_half(context: CheckContext) -> Posed:
-    """The step at which exact match first reached a half. Wrong: token accuracy instead, halfway through, neighbouring validations."""
-    rows = _validations(context)
-    at = next((at for at, share in enumerate(rows["exact_match"]) if share >= HALF), None)
-    if at is None:
-        raise Refusal("checks.never_half")
-    tokens = next((at for at, share in enumerate(rows["token_accuracy"]) if share >= HALF), at)
-    other = [tokens, len(rows["step"]) // 2, at + 3, at - 2, at + 1, at - 1, at + 5, len(rows["step"]) - 1]
-    wrong = [rows["step"][index] for index in other if 0 <= index < len(rows["step"])]
-    values = {"exact": percent(rows["exact_match"][at]), "before": percent(rows["exact_match"][at - 1]) if at else percent(0)}
-    return context.number(rows["step"][at], wrong, TRAINING, whole, **values)
-
-
-def rate_then(context: CheckContext) -> Posed:
-    """The learning rate in the middle of training, read from the curve. Wrong: the peak, the last, half of each."""
-    rows = _steps(context)
-    rates = rows["learning_rate"]
-    at = len(rates) // 2 + context.chance.randrange(max(len(rates) // 4, 1))
-    wrong = [max(rates), rates[at] / 2, max(rates) / 2, rates[-1], rates[0], rates[at] * 1.5, rates[at] * 2]
-    return context.number(rates[at], wrong, TRAINING, short, step=whole(rows["step"][at]), peak=short(max(rates)))
-
-
-def largest_rate(context: CheckContext) -> Posed:
-    """The step with the largest learning rate. Wrong: the first, the last, the middle."""
-    rows = _steps(context)
-    steps, rates = rows["step"], rows["learning_rate"]
-    at = int(np.argmax(rates))
-    far = [other for other in (0, len(steps) - 1, len(steps) // 2, len(steps) // 4, 3 * len(steps) // 4) if rates[other] < 0.99 * rates[at]]
-    return context.number(steps[at], [steps[other] for other in far], TRAINING, whole, peak=short(rates[at]))
-
-
 def clipped(context: CheckContext) -> Posed:
     """The factor by which a gradient is clipped. Wrong: its reciprocal, no factor, the norm, half the limit over the norm."""
     rows, most = _steps(context), context.run.experiment.training.max_grad_norm
@@ -110,14 +79,6 @@ def perplexity(context: CheckContext) -> Posed:
     wrong = [2**loss, loss, exp(-loss), 1 + loss, exp(loss) * 2, exp(loss) ** 2]
     to = TRAINING | {"step": f"{rows['step'][at]:.0f}"}
     return context.number(exp(loss), wrong, to, short, loss=short(loss), step=whole(rows["step"][at]))
-
-
-def held_out(context: CheckContext) -> Posed:
-    """The number of held-out sentences. Wrong: the other splits, the vocabularies, all."""
-    sizes = context.reader.sizes(context.run)
-    other = [sizes["train"], sizes["train"] + sizes["heldout"], sizes["test"], sizes["src_vocabulary"], sizes["longest"]]
-    other = [size for size in other if size] + [context.run.experiment.training.batch_size]
-    return context.number(sizes["heldout"], other, {"tab": "data", "split": "heldout"}, whole, train=whole(sizes["train"]))
 
 
 def trained_on(context: CheckContext) -> Posed:
@@ -146,13 +107,6 @@ def harder_kind(context: CheckContext) -> Posed:
         wrong += context.chance.sample(sources, min(most, len(sources)))
     right = context.chance.choice(harder)
     return context.text_of(right, wrong, {"tab": "data", "split": "harder"}, text=right)
-
-
-def sequences(context: CheckContext) -> Posed:
-    """The number of sequences of n tokens: V to the power n. Wrong: n to the power V, the product, one token too few."""
-    tokens, n = _count_tokens(context)
-    wrong = [float(n) ** tokens if tokens < 100 else tokens * n, tokens * n, float(tokens) ** (n - 1), float(tokens) ** (n + 1)]
-    return context.number(float(tokens) ** n, wrong, {"tab": "data"}, short, tokens=whole(tokens), n=n)
 
 
 def list_share(context: CheckContext) -> Posed:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import cos, factorial, log, prod, sin, sqrt
+from math import factorial, prod, sqrt
 
 import numpy as np
 
-from playground.config import BOS, EOS, Refusal
+from playground.config import Refusal
 from playground.features.translate.query import DecodingOptions, translate
 from playground.inspection import masks
 from playground.lessons.checks.posed import CheckContext, Posed, make_option, short, whole
@@ -17,18 +17,6 @@ from playground.model.positions import sinusoids
 
 MASKS = ("padding", "causal", "target")
 FARTHEST = 8  # positions from the first
-
-
-def ids(context: CheckContext) -> Posed:
-    """The source ids. Wrong: without EOS, with BOS, numbered from the first token, reversed."""
-    token_ids = [piece.id for piece in context.look.source]
-    wrong = [token_ids[:-1], [BOS, *token_ids], [*token_ids[:-1][::-1], EOS], [id + 1 for id in token_ids], [BOS, *token_ids[:-1]]]
-    tokens = " ".join(piece.text for piece in context.look.source[:-1])
-    return context.text_of(_format_ids(token_ids), map(_format_ids, wrong), {"tab": "data"}, tokens=tokens, end=EOS)
-
-
-def _format_ids(token_ids: list[int]) -> str:
-    return " ".join(map(str, token_ids))
 
 
 def different_ids(context: CheckContext) -> Posed:
@@ -57,15 +45,6 @@ def distance(context: CheckContext) -> Posed:
     option = [make_option("positions", one=position, other=other) for position, other in ((moved, moved + apart), *wrong)]
     value = short(float(similar[first, first + apart]))
     return context.among(option[0], option[1:], {"tab": "positions", "pos": "similarity"}, one=first, other=first + apart, value=value)
-
-
-def sine(context: CheckContext) -> Posed:
-    """The first dimension of a position. Wrong: cosine for sine, the position itself, another position."""
-    at = context.chance.randrange(1, FARTHEST)
-    table = sinusoids(FARTHEST + 1, context.run.experiment.model.d_model).numpy()
-    wrong = [cos(at), sin(at + 1), sin(at - 1), sin(at / 10000), -sin(at), at / FARTHEST]
-    to = {"tab": "positions", "pos": "heatmap"}
-    return context.number(float(table[at, 0]), wrong, to, lambda value: f"{value:.3f}", position=at)
 
 
 def orders(context: CheckContext) -> Posed:
@@ -101,14 +80,6 @@ def visible_keys(context: CheckContext) -> Posed:
     return context.number(row + 1, wrong, to, whole, query=context.row_name(row), row=row + 1, size=size)
 
 
-def hidden_cells(context: CheckContext) -> Posed:
-    """The number of masked cells. Wrong: with the diagonal, all, one per row."""
-    size = len(context.look.fed)
-    mask = masks.batch([[EOS]], [[piece.id for piece in context.look.fed]])["causal"][0]
-    wrong = [size * (size + 1) // 2, size * size, size - 1, size, 2 * size + 1]
-    return context.number(int((~mask).sum()), wrong, {"tab": "masks", "mask": "causal"}, whole, size=size, cells=size * size)
-
-
 # --- decoding: inputs, outputs, and the choice among tokens or outputs ---
 
 BEAM = 4
@@ -131,26 +102,6 @@ def decoder_steps(context: CheckContext) -> Posed:
     wrong = [1, size - 1, len(context.look.source), 2 * size, size + 2, size + 1]
     tokens = " ".join(piece.text for piece in context.look.targets)
     return context.number(size, [count for count in wrong if count], {"tab": "teacher_forcing"}, whole, tokens=tokens)
-
-
-def second_likeliest(context: CheckContext) -> Posed:
-    """The second likeliest token. Wrong: the likeliest, and the following ones."""
-    row = context.chance.randrange(len(context.look.likely))
-    tokens = [candidate.text for candidate in context.look.likely[row]]
-    if len(tokens) < 3:
-        raise Refusal("checks.nothing_to_choose")
-    second = context.look.likely[row][1]
-    values = {"query": context.row_name(row), "p": short(second.probability)}
-    return context.text_of(tokens[1], [tokens[0], *tokens[2:]], {"tab": "teacher_forcing", "q": str(row)}, **values)
-
-
-def log_sum(context: CheckContext) -> Posed:
-    """The log-probability of a whole output. Wrong: the mean, the smallest term, the sign lost, a logarithm to base 10."""
-    terms = np.log(np.maximum(context.look.probabilities, LEAST))
-    total = float(terms.sum())
-    wrong = [total / len(terms), float(terms.min()), total / log(10), -total, total * 2, total / 2]
-    sentence = float(np.exp(total))
-    return context.number(total, wrong, {"tab": "teacher_forcing"}, short, terms=", ".join(map(short, terms.tolist())), p=short(sentence))
 
 
 def temperature(context: CheckContext) -> Posed:

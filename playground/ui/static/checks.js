@@ -13,9 +13,10 @@ import { register, render } from "./kinds.js";
 
 const KEY = "playground-checks"; // {lesson: {question: [the hash of what was asked, the choice]}}
 
-/** Answers of a lesson, as the server reads them. */
+/** Answers of a lesson, as the server reads them; with those after the course come those before it. */
 export function answersOf(lesson) {
-  return Object.entries(recall(KEY)[lesson] ?? {}).map(([name, answer]) => [name, ...answer].join("~")).join(".");
+  const all = recall(KEY), before = lesson === "after" ? Object.entries(all.before ?? {}).map(([name, answer]) => [`before_${name}`, answer]) : [];
+  return [...Object.entries(all[lesson] ?? {}), ...before].map(([name, answer]) => [name, ...answer].join("~")).join(".");
 }
 
 /** Whether each question that stands at the end of a lesson has its answer. */
@@ -81,7 +82,8 @@ async function drawAnswers(element, block, panel) {
     drawAnswers(element, block, panel);
   };
   const query = { code: page.room?.code ?? "", lesson: block.lesson, run: cursor.run, step: cursor.step, text: sentenceText(), toss: cursor.toss };
-  const counted = /** @type {[string, import("./page").CourseAnswers][]} */ (activities("answers"))[0]?.[1].counted?.[block.lesson] ?? 0;
+  const all = /** @type {[string, import("./page").CourseAnswers][]} */ (activities("answers"))[0]?.[1].counted ?? {};
+  const counted = (all[block.lesson] ?? 0) + (block.lesson === "after" ? all.before ?? 0 : 0);
   const isOpen = page.room ? page.room.teacher : element.dataset.opened === block.lesson;
   if (same(element, { isOpen, query, counted })) return;
   if (!isOpen && page.room) return element.replaceChildren(h("p", { class: "pg-caption" }, say("course_answers")));

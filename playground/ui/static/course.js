@@ -39,7 +39,7 @@ export const lessonAfter = (lesson) => lessons()[numberOf(lesson) + 1];
 /** A link that names a lesson, or a stop of the tour, begins it, wherever it leads; notes for teachers begin nothing. */
 subscribe(["boot", "lesson", "notes", "stop"], () => {
   const named = cursor.stop ? TOUR : cursor.lesson;
-  if (page.boot && named && !cursor.notes && progress().now !== named) progressed({ now: named });
+  if (lessons().some(({ name }) => name === named) && !cursor.notes && progress().now !== named) progressed({ now: named });
 });
 
 /** Leaves the lesson: none is under way then, and the address names none, or it would be back with the next reload. */
