@@ -11,10 +11,12 @@ from itertools import pairwise, product
 import pytest
 import yaml
 from hypothesis import settings
+from PIL import Image
 
 import playground
 from playground.cli import parser
 from playground.readme import BLOCKS, DOCUMENTS, QUIZ, ROOT, renew
+from tests.browser.film import FILM, PICTURES
 
 TEXTS = {document.relative_to(ROOT).as_posix(): document.read_text(encoding="utf-8") for document in DOCUMENTS}
 TEXT = "\n".join(TEXTS.values())
@@ -46,6 +48,15 @@ def test_every_command_and_path_exists():
     for name, text in TEXTS.items():
         for link in re.findall(r"\]\(([\w/.-]+)\)", text):
             assert (ROOT / name).parent.joinpath(link).exists(), (name, link)
+
+
+def test_every_picture_is_of_this_version_and_named_somewhere():
+    for picture in PICTURES.iterdir():
+        with Image.open(picture) as image:
+            version = image.info.get("comment", b"").decode() or image.info["version"]
+        assert version == playground.__version__, f"{picture.name}: run python -m tests.browser.film"
+        assert f"pictures/{picture.name})" in TEXT, picture.name
+    assert FILM.stat().st_size < 1_500_000
 
 
 NOT_RUN = {

@@ -1,6 +1,6 @@
 """`python -m tests.browser.film`: makes the moving picture of the README and the pictures of docs/ from the running page.
 
-Each carries the version that it shows; a test compares it. A training is shown in its own time where it takes less than ten seconds.
+Each carries the version that it shows; a test compares it. A training is shown in its own time where it takes less than seven seconds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ WINDOW = {"width": 1200, "height": 750}
 SIZE = (800, 500)  # pixels of the film
 COLOURS = 96
 INTERVAL_S = 0.2  # between frames
-PARTS_S = {"shown": 1.5, "training": 9.0, "trained": 2.5, "attention": 2.5, "map": 2.5, "replayed": 3.0}  # at most, of each part
+PARTS_S = {"shown": 0.8, "training": 7.0, "trained": 1.5, "attention": 1.5, "map": 1.5, "replayed": 3.5}  # at most, of each part
+HOLD_S = 0.6  # that the last frame of a part stays
 # A dot where the pointer is: a browser without a screen draws none.
 POINTER = """document.addEventListener('mousemove', ({ clientX, clientY }) => {
   const dot = document.getElementById('film-pointer') || document.body.appendChild(document.createElement('div'));
@@ -66,7 +67,7 @@ class Camera:
                 picture = Image.open(io.BytesIO(png)).convert("RGB").resize(SIZE, Image.Resampling.LANCZOS)
                 self.frames.append((self._length + at, picture))
                 last = at
-        self._length += min(took, PARTS_S[part]) + INTERVAL_S + rest_s
+        self._length += took * scale + HOLD_S
 
     def write(self, path: Path) -> None:
         """One palette for all frames: what does not change costs nothing."""

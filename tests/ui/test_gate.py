@@ -32,7 +32,7 @@ NO_FILES = (
     "/static/nothing", "/static/../routes.py", "/assets/..%2f..%2froutes.py", f"/assets/{'a' * 256}", f"/static/{'ä' * 200}",
     f"/static/{'a/' * 3000}",
 )  # fmt: skip
-NO_ASSETS = ("nothing", "../server.py", "..%2f..%2fserver.py", "server.py", "screenshot.png", "main.js/../../server.py")
+NO_ASSETS = ("nothing", "../server.py", "..%2f..%2fserver.py", "server.py", "main.js/../../server.py")
 
 
 def test_what_is_closed_and_what_is_not_there_are_the_same_to_the_last_byte(site):
