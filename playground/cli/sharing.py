@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from playground.cli.options import FOLDER, RUN, Commands, Parser, add_command
+from playground.config import Refusal
 from playground.words import ENGLISH, LANGUAGES
 
 
@@ -31,6 +32,8 @@ def export(options: argparse.Namespace) -> int:
     from playground.export.contents import file_name, pack_zip, scoring
     from playground.export.exported_run import export_run, find
 
+    if options.target is not None and options.xlsx is None:
+        raise Refusal("export.target_alone")
     exported = export_run(find(options.run))
     if options.xlsx is not None:
         from playground.pretrained import build_pretrained

@@ -85,6 +85,7 @@ def test_what_has_no_workbook_names_the_setting_that_has(tmp_path, capsys):
     sort = playground.load("sort")
     with pytest.raises(Refusal, match="shorter sentence"):
         sort.workbook("cab" * 60, tmp_path / "w.xlsx")
+    assert main(["export", "sort", "--target", "hello"]) == 2
     assert main(["export", "reverse", "--xlsx", "hello", "-o", str(tmp_path / "w.xlsx")]) == 2
     assert "Train one with d_model 32" in capsys.readouterr().err
 
