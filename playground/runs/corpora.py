@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import torch
 
-from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, Refusal
+from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, ModelConfig, Refusal
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.statistics import Statistics, statistics
 from playground.data.tokenizers import LARGEST
+from playground.model.copies import filled_copy
 from playground.model.transformer import Transformer
 from playground.reading.pairs import Pairs
 from playground.runs.cache import LRU, size_of
@@ -24,6 +25,7 @@ from playground.variants import build
 
 MAX_CORPORA, MAX_BYTES = 8, 200_000_000  # corpora, and as many statistics
 MAX_MODEL_BYTES = 96_000_000  # rebuilding a model takes a few milliseconds
+MAX_STRUCTURES = 16  # models without their numbers
 SAMPLED = 50  # sentences sampled to estimate a corpus's size
 MAX_PREVIEWS, TIMEOUT_S = 2, 20.0  # corpora built at once for previews, and seconds that another preview waits
 
@@ -143,8 +145,11 @@ class ModelCache:
         if tokenizers is None:
             raise Refusal("runs.nothing_yet")
         config = replace(run.experiment.model, memory_mode=run.memory_mode_at(step))
-        model = build(config, *(tokenizer.size for tokenizer in tokenizers)).eval()
-        with torch.no_grad():
-            for name, parameter in model.named_parameters():
-                parameter.copy_(parameters[name]).requires_grad_(False)
-        return model
+        return filled_copy(_build_modules(config, *(tokenizer.size for tokenizer in tokenizers)), parameters)
+
+
+@lru_cache(MAX_STRUCTURES)
+def _build_modules(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> Transformer:
+    """Builds a model's modules, in eval mode, without numbers: building draws random ones, which costs more than a look at a sentence."""
+    model = build(config, src_vocab, tgt_vocab).eval()
+    return filled_copy(model, {name: torch.empty(0) for name, _ in model.named_parameters()})

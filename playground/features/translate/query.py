@@ -31,7 +31,7 @@ from playground.decoding import (
 )  # fmt: skip
 from playground.decoding.constraints import FREE, find_ends
 from playground.features.shared.queries import results
-from playground.features.shared.queries.reader import CHARACTERS, Reader, max_output_tokens, traced_parts
+from playground.features.shared.queries.reader import CHARACTERS, Greedy, Reader, max_output_tokens, traced_parts
 from playground.features.shared.queries.results import Candidate, Piece, SentenceTrace, pieces_from, pieces_of
 from playground.model.transformer import Transformer
 from playground.reading.text import normalise
@@ -107,7 +107,7 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, options: De
     most = min(MAX_POSITIONS, len(prefix) + max_output_tokens(run.longest_target, len(ids)))
     constraints = build_constraints(tgt, options.must, options.must_not, most, beginning)
 
-    def work(model: Transformer, actual: int) -> Translation:
+    def work(model: Transformer, actual: int, decoded: Greedy | None = None) -> Translation:
         def copies(written: tuple[int, ...]) -> tuple[str | None, ...]:
             return copy_words(src, text, align_unknown(model, ids, written)) if options.copy_unknown else ()
 
@@ -115,7 +115,10 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, options: De
             return Cost(positions(passes), multiplications(model.config, model.tgt_vocab, len(ids) + 1, passes), ms)
 
         write = _make_writer(model, ids, options, prefix, most, constraints)
-        if options.cache:
+        if decoded:
+            written, beam, same = [decoded.output], None, None
+            cached, uncached = cost(decoded.passes), cost(without_cache(decoded.passes))
+        elif options.cache:
             written, beam, passes = write(True, True)
             cached, uncached, same = cost(passes), cost(without_cache(passes)), None
         else:  # both by the model's own code, so that the times differ by the cache only
@@ -132,6 +135,8 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, options: De
             cached, uncached, same, beam, classify(model, ids, beam, whole) if beam and not free else None, free,
         )  # fmt: skip
 
+    if options.method == "greedy" and options.cache and not prefix:  # as the page's line above the tab has been decoded
+        return reader.work_on_greedy(run, step, text, ids, (options,), work)
     return reader.work(run, step, (text, options), work)
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, UNK, Refusal
 from playground.data.corpus import SPLITS
 from playground.data.statistics import Statistics
-from playground.decoding import Trace, greedy, trace
+from playground.decoding import Hypothesis, Pass, Trace, greedy, trace
 from playground.features.shared.queries import results
 from playground.features.shared.queries.results import Likely, Piece, SentenceTrace, likely_of, pieces_from, pieces_of
 from playground.model.transformer import Transformer
@@ -32,6 +32,13 @@ STEPS, STEPS_BYTES = 8, 400_000_000  # training steps taken apart; one of a wide
 CHARACTERS = 5_000  # of one sentence; a longer one has too many tokens for any model
 TIMEOUT_S = 60.0  # of a request
 EXTRA_TOKENS, EXTRA = 16, 1.25  # an output may have EXTRA_TOKENS beyond twice its source, or EXTRA times the longest target's tokens
+
+
+class Greedy(NamedTuple):
+    """A sentence's greedy output and the passes of its decoding."""
+
+    output: Hypothesis
+    passes: list[Pass]
 
 
 class Reader:
@@ -75,11 +82,12 @@ class Reader:
         if recorded and forced in (None, recorded.ids):
             return self.build_trace(run, text, right, recorded.ids, *recorded_parts(recorded), step)
 
-        def work(model: Transformer, actual: int) -> SentenceTrace:
-            written = forced or greedy(model, [ids], max_output_tokens(run.longest_target, len(ids)))[0].ids
+        def work(model: Transformer, actual: int, written: Sequence[int]) -> SentenceTrace:
             return self.build_trace(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
 
-        return self.work(run, step, (text, forced, "look"), work)
+        if forced:
+            return self.work(run, step, (text, forced, "look"), lambda model, actual: work(model, actual, forced))
+        return self.work_on_greedy(run, step, text, ids, ("look",), lambda model, actual, decoded: work(model, actual, decoded.output.ids))
 
     def pieces(self, run: Run, text: str, side: str = "src") -> tuple[Piece, ...]:
         """Tokenizes the text with the run's tokenizer; `side` is "src" or "tgt"."""
@@ -170,9 +178,24 @@ class Reader:
             first = self._known.get_or_make(_cache_key(number, work, key), lambda: work(model, actual))
             return (first, self._known.get_or_make(_cache_key(number, then[1], then[0]), lambda: then[1](model, first))) if then else first
 
-        built = None if then else self._models.get_cached(run, step)
+        built = self._models.get_cached(run, step)
         known = built and self._known.get(_cache_key(built.number, work, key))
-        return self._ask(task, (run.id, work.__qualname__)) if known is None else known
+        if then and known is not None:
+            more = self._known.get(_cache_key(built.number, then[1], then[0]))
+            known = None if more is None else (known, more)
+        return self._ask(task, (run.id, work.__qualname__, then and then[1].__qualname__)) if known is None else known
+
+    def work_on_greedy(
+        self, run: Run, step: int | None, text: str, ids: Sequence[int], key: tuple, work: Callable[[Transformer, int, Greedy], Any]
+    ) -> Any:
+        """Runs `work(model, its step, greedy output of the text)` as `work` does; all of it shares one decoding."""
+
+        def decode(model: Transformer, actual: int) -> tuple[int, Greedy]:
+            passes: list[Pass] = []
+            [output] = greedy(model, [ids], max_output_tokens(run.longest_target, len(ids)), record=passes)
+            return actual, Greedy(output, passes)
+
+        return self.work(run, step, (text,), decode, then=((text, *key), lambda model, greedy_output: work(model, *greedy_output)))[1]
 
     def take_apart(self, key: tuple, make: Callable[[], Any]) -> Any:
         """Runs `make()`, which takes a training step apart, on one of the reader's threads, or returns its cached answer. Raises Refusal on
