@@ -127,18 +127,19 @@ class ModelCache:
 
     def get(self, run: Run, step: int | None) -> Built:
         """Returns the model of the newest parameters when `step` is None, otherwise of the saved ones nearest to it. Raises Refusal."""
-        key, actual, parameters = self._locate(run, step)
+        actual, parameters = run.parameters_at(step)
         return self._built.get_or_make(
-            key, lambda: Built(self._build(run, actual, parameters), actual, next(self._numbers), parameters)
+            (run.id, actual, id(parameters)), lambda: Built(self._build(run, actual, parameters), actual, next(self._numbers), parameters)
         )
 
     def get_cached(self, run: Run, step: int | None) -> Built | None:
         """Returns the cached model as `get` would, without building it. Raises Refusal."""
-        return self._built.get(self._locate(run, step)[0])
+        return self._built.get(self.locate(run, step))
 
-    def _locate(self, run: Run, step: int | None) -> tuple[tuple[str, int, int], int, Parameters]:
+    def locate(self, run: Run, step: int | None) -> tuple[str, int, int]:
+        """Returns the key of the model that `get` returns. Raises Refusal."""
         actual, parameters = run.parameters_at(step)
-        return (run.id, actual, id(parameters)), actual, parameters  # a resumed run may reach the same step with other parameters
+        return run.id, actual, id(parameters)  # a resumed run may reach the same step with other parameters
 
     def _build(self, run: Run, step: int, parameters: Parameters) -> Transformer:
         tokenizers = run.tokenizers

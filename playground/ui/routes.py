@@ -79,7 +79,7 @@ class Responses:
             panel_fields, view = self._draw_both(name, request)
         if view.run.working:
             self._pace.record_request(address_of(request), _token(request), self._reader.seconds - before)
-        return {**panel_fields, "refresh_ms": self._pace.refresh_ms(address_of(request))}
+        return {**panel_fields, "refresh_ms": self._pace.spread_refresh_ms(address_of(request))}
 
     def _draw_both(self, name: str, request: Request) -> tuple[dict, View]:
         panel_fields, view = self._draw(name, request)

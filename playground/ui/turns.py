@@ -8,6 +8,7 @@ its caller listens, so that unread results don't pile up.
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator, Mapping
@@ -196,6 +197,11 @@ class Pace:
         by_address = Counter(source for source, _ in list(self._requested_at))
         visitors = min(by_address.total(), len(by_address) * by_address[address])
         return round(min(MAX_REFRESH_MS, REFRESH_MS + 1000 * max(visitors - 1, 0) * self._cost / CPU_BUDGET))
+
+    def spread_refresh_ms(self, address: str) -> int:
+        """Returns the refresh interval, in a class a quarter shorter or longer by chance: pages that waited together don't ask together."""
+        interval = self.refresh_ms(address)
+        return interval if interval == REFRESH_MS else round(interval * random.uniform(0.75, 1.25))
 
     @property
     def poll_s(self) -> float:

@@ -71,10 +71,11 @@ class Helpers:
 
 
 class _Request:
-    """A request to the reader threads, with its arrival time."""
+    """A request to the reader threads, with its arrival time. `callers` wait for its answer, which is the same to all."""
 
-    def __init__(self, work: Callable[[], Any], kind: Hashable, arrival: float) -> None:
-        self.work, self.kind, self.arrival, self.answer, self.seconds = work, kind, arrival, Future(), 0.0
+    def __init__(self, work: Callable[[], Any], kind: Hashable, arrival: float, key: Hashable) -> None:
+        self.work, self.kind, self.arrival, self.key = work, kind, arrival, key
+        self.answer, self.seconds, self.callers = Future(), 0.0, 0
 
 
 class ReaderThreads:
@@ -87,6 +88,7 @@ class ReaderThreads:
     def __init__(self, count: int, clock: Clock = time.monotonic) -> None:
         self._count, self._lock, self._clock = count, threading.Lock(), clock
         self._waiting: list[_Request] = []
+        self._unanswered: dict[Hashable, _Request] = {}  # by key
         self._costs = LRU(most=MAX_COSTS)  # moving average of processor seconds, by kind
         self._local = threading.local()
         self._pool = self._create_pool()
@@ -103,17 +105,24 @@ class ReaderThreads:
         """Processor time of the calling thread and of its requests so far."""
         return time.thread_time() + getattr(self._local, "seconds", 0.0)
 
-    def ask(self, work: Callable[[], Any], seconds: float, kind: Hashable = None) -> Any:
-        """Runs `work` in the pool; returns its result or raises its error. Requests of one `kind` cost about the same. Raises TimeoutError
-        after `seconds`; work not started by then is cancelled."""
-        request = _Request(work, kind, getattr(self._local, "arrival", None) or self._clock())
+    def ask(self, work: Callable[[], Any], seconds: float, kind: Hashable = None, key: Hashable = None) -> Any:
+        """Runs `work` in the pool; returns its result or raises its error. Requests of one `kind` cost about the same; those of one `key`,
+        unless None, have the same answer, and share one thread while the first of them is unanswered. Raises TimeoutError after `seconds`;
+        work not started by then is cancelled."""
+        request = _Request(work, kind, getattr(self._local, "arrival", None) or self._clock(), object() if key is None else key)
         with self._lock:
-            self._waiting.append(request)
-            self._pool.submit(self._run_next)
+            if (first := self._unanswered.setdefault(request.key, request)) is request:
+                self._waiting.append(request)
+                self._pool.submit(self._run_next)
+            first.arrival = min(first.arrival, request.arrival)
+            first.callers += 1
         try:
-            return request.answer.result(seconds)
+            return first.answer.result(seconds)
         except futures.TimeoutError as error:  # distinct from Python's own before 3.11
-            request.answer.cancel()
+            with self._lock:
+                first.callers -= 1
+                if not first.callers and first.answer.cancel():
+                    self._unanswered.pop(first.key, None)
             self._replace_hung(HUNG_FRACTION * seconds)
             raise TimeoutError from error
         finally:
@@ -163,6 +172,7 @@ class ReaderThreads:
         request.seconds, average = seconds, self._costs.get(request.kind)
         self._costs.put(request.kind, seconds if average is None else average + LATEST_WEIGHT * (seconds - average))
         with self._lock:
+            self._unanswered.pop(request.key, None)
             del self._start_times[request]
             self._lost.discard(request)
 

@@ -348,6 +348,21 @@ def test_who_is_answered_first(answered, kinds, options, order):
     assert answered(*kinds.split(), **options) == order.split()
 
 
+def test_equal_questions_take_one_thread_and_a_caller_that_gives_up_takes_the_answer_from_no_other():
+    opened, readers, times = threading.Event(), ReaderThreads(2), []
+    with ThreadPoolExecutor(4) as askers:
+        equal = [askers.submit(readers.ask, lambda: times.append(opened.wait(60)), 60, None, "same") for _ in range(3)]
+        wait(lambda: any(request.callers == 3 for request in readers._unanswered.values()))
+        assert readers.ask(lambda: "an answer", 30) == "an answer"  # on the other thread
+        with pytest.raises(TimeoutError):
+            readers.ask(lambda: None, 0.01, None, "same")
+        opened.set()
+        assert [answer.result(30) for answer in equal] == [None] * 3
+    assert len(times) == 1
+    assert not readers._unanswered
+    readers.close()
+
+
 def test_closing_leaves_nobody_waiting():
     opened, readers = threading.Event(), ReaderThreads(1)
     with ThreadPoolExecutor(3) as askers:

@@ -183,7 +183,10 @@ class Reader:
         if then and known is not None:
             more = self._known.get(_cache_key(built.number, then[1], then[0]))
             known = None if more is None else (known, more)
-        return self._ask(task, (run.id, work.__qualname__, then and then[1].__qualname__)) if known is None else known
+        if known is not None:
+            return known
+        keys = (_cache_key(0, work, key), then and _cache_key(0, then[1], then[0]))
+        return self._ask(task, (run.id, work.__qualname__, then and then[1].__qualname__), (self._models.locate(run, step), *keys))
 
     def work_on_greedy(
         self, run: Run, step: int | None, text: str, ids: Sequence[int], key: tuple, work: Callable[[Transformer, int, Greedy], Any]
@@ -201,11 +204,11 @@ class Reader:
         """Runs `make()`, which takes a training step apart, on one of the reader's threads, or returns its cached answer. Raises Refusal on
         a timeout."""
         known = self._steps.get(key)
-        return self._ask(lambda: self._steps.get_or_make(key, make), make.__qualname__) if known is None else known
+        return self._ask(lambda: self._steps.get_or_make(key, make), make.__qualname__, key) if known is None else known
 
-    def _ask(self, task: Callable[[], Any], kind: Hashable) -> Any:
+    def _ask(self, task: Callable[[], Any], kind: Hashable, key: Hashable) -> Any:
         try:
-            return self._threads.ask(task, TIMEOUT_S, kind)
+            return self._threads.ask(task, TIMEOUT_S, kind, key)
         except TimeoutError as error:
             raise Refusal("runs.too_slow", seconds=f"{TIMEOUT_S:g}") from error
 
