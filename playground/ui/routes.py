@@ -79,7 +79,10 @@ class Responses:
             panel_fields, view = self._draw_both(name, request)
         if view.run.working:
             self._pace.record_request(address_of(request), _token(request), self._reader.seconds - before)
-        return {**panel_fields, "refresh_ms": self._pace.spread_refresh_ms(address_of(request))}
+        refresh_ms = self._pace.spread_refresh_ms(address_of(request))
+        if "pause" in panel_fields:  # the board asks again by itself, and costs a class as much as its runs do
+            panel_fields = {**panel_fields, "pause": max(panel_fields["pause"], refresh_ms // 2)}
+        return {**panel_fields, "refresh_ms": refresh_ms}
 
     def _draw_both(self, name: str, request: Request) -> tuple[dict, View]:
         panel_fields, view = self._draw(name, request)
