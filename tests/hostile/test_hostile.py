@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import tests.ui.conftest as ui
 from playground.ui.command import ACTIONS
 from tests.hostile.attack import Attack
-from tests.hostile.people import People
-from tests.hostile.valid import valid_calls
+from tests.hostile.people import People, valid_calls
 from tests.rights import ROOM, TABLE
 
 site = ui.site
