@@ -239,7 +239,7 @@ def library(monkeypatch, load) -> list:
 
 
 def cells_of(table) -> list:
-    return [row.cells_of for row in table.rows]
+    return [row.cells for row in table.rows]
 
 
 class Stream(list):
