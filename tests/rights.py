@@ -18,8 +18,7 @@ from playground.ui.rights import Right, Table
 from playground.ui.room_actions import RoomActions
 from playground.ui.server import collect_routes
 from tests.hostile.attack import SLOW, Attack
-from tests.hostile.people import TARGET, People
-from tests.hostile.valid import Call, valid_calls
+from tests.hostile.people import TARGET, Call, People, valid_calls
 
 # Each is asked as if the run were theirs and they were in the room. The owner is in no room.
 PEOPLE = ("nobody", "stranger", "owner", "student", "teacher", "removed")

@@ -1,12 +1,11 @@
 """Promises outside the code are true: the README's blocks, commands and paths, and the commands that the workflows call."""
 
-import importlib.util
 import os
 import re
 import shlex
 import subprocess
 import sys
-from itertools import pairwise, product
+from itertools import product
 
 import pytest
 import yaml
@@ -20,6 +19,7 @@ from tests.browser.film import FILM, PICTURES
 
 TEXTS = {document.relative_to(ROOT).as_posix(): document.read_text(encoding="utf-8") for document in DOCUMENTS}
 TEXT = "\n".join(TEXTS.values())
+WORKFLOWS = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / ".github" / "workflows").glob("*.yml"))
 
 
 def test_the_front_page_is_short():
@@ -39,10 +39,11 @@ def test_every_command_and_path_exists():
     assert len(commands) > 10
     for command in commands:
         parser().parse_args(shlex.split(command))  # SystemExit for one that there is not
-    for module in re.findall(r"python -m ((?:playground|tests|benchmarks)[\w.]*)", TEXT):
+    called = TEXT + WORKFLOWS
+    for module in re.findall(r"python -m ((?:playground|tests|benchmarks)[\w.]*)", called):
         path = ROOT.joinpath(*module.split("."))
         assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module
-    paths = re.findall(r"`((?:playground|tests|benchmarks|checkpoints)/[\w/.]*)`|pytest ((?:tests/[\w/.]+ ?)+)", TEXT)
+    paths = re.findall(r"`((?:playground|tests|benchmarks|checkpoints)/[\w/.]*)`|pytest (?:-m \w+ )?((?:tests/[\w/.]+ ?)+)", called)
     for path in " ".join(filter(None, (path for groups in paths for path in groups))).split():
         assert (ROOT / path).exists(), path
     for name, text in TEXTS.items():
@@ -94,77 +95,15 @@ def test_the_gate_runs_on_every_python_from_the_oldest_that_is_promised():
     assert versions[0] <= sys.version_info[:2] <= versions[-1]
 
 
-WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-PROGRAMS = {"playwright": "playwright.__main__", "ruff": "ruff.__main__"}
-# programs, and the file that each needs
-SHELL = {"pipx": "pyproject.toml", "npm": "package-lock.json", "mkdocs": "mkdocs.yml", "grep": "", "tee": "", "sudo": ""}
-
-
-def cases(job: dict) -> list[dict]:
-    """Returns the values of `matrix.NAME` in each run of a job."""
-    matrix = job.get("strategy", {}).get("matrix", {})
-    if "include" in matrix:
-        return matrix["include"]
-    return [dict(zip(matrix, values, strict=True)) for values in product(*matrix.values())]
-
-
-def commands(workflow: dict) -> set[tuple[str, ...]]:
-    """The words of each command, those in a matrix filled in."""
-    called = set()
-    for job in workflow["jobs"].values():
-        for case, step in product(cases(job), job["steps"]):
-            line = re.sub(r"\$\{\{ matrix\.(\w+) \}\}", lambda match, case=case: str(case.get(match[1], "")), step.get("run", ""))
-            words = shlex.shlex(line, posix=True, punctuation_chars=True)
-            words.whitespace_split = True
-            command: list[str] = []
-            for word in [*words, ";"]:
-                if set(word) <= set("();|&"):
-                    called.add(tuple(command))
-                    command = []
-                else:
-                    command.append(word)
-    return called - {()}
-
-
-def check(program: str, *words: str) -> None:
-    """Raises AssertionError when a command calls what is not there."""
-    if program == "python":
-        assert words[0] == "-m", words
-        package = importlib.util.find_spec(words[1])
-        assert package, words
-        if package.submodule_search_locations:
-            assert importlib.util.find_spec(f"{words[1]}.__main__"), words
-        if words[1] == "playground":
-            parser().parse_args(words[2:])
-    elif program == "pytest":
-        check_pytest(dict(pairwise([*words, ""])))
-    elif program == "pip":
-        assert words[0] in ("install", "list")
-        for option, file in pairwise(words):
-            assert option not in ("-r", "-c") or (ROOT / file).is_file(), file
-    elif program in SHELL:
-        assert (ROOT / SHELL[program]).exists()
-    else:
-        assert importlib.util.find_spec(PROGRAMS[program]), program
-
-
-def check_pytest(options: dict[str, str]) -> None:
+def test_every_mark_profile_and_file_of_a_workflow_exists():
+    """The modules and paths that their commands call are looked up with those of the documents."""
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    for option, value in options.items():
-        if option == "-m":
-            assert f'"{value}: ' in project, value
-        elif option.startswith("--hypothesis-profile="):
-            settings.get_profile(option.partition("=")[2])
-        elif "/" in option:
-            assert (ROOT / option).exists(), option
-
-
-@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
-def test_every_command_of_a_workflow_exists(file):
-    called = commands(yaml.safe_load(file.read_text(encoding="utf-8")))
-    for command in called:
-        check(*command)
-    assert file.stem == "release" or {"pytest", "python"} <= {command[0] for command in called}
+    marks, profiles = re.findall(r"pytest -m (\w+)", WORKFLOWS), re.findall(r"--hypothesis-profile=(\w+)", WORKFLOWS)
+    assert all(f'"{mark}: ' in project for mark in marks), marks
+    assert all(map(settings.get_profile, profiles)), profiles
+    files = re.findall(r"-[rc] ([\w/.-]+)", WORKFLOWS)
+    assert len(files) > 3
+    assert all((ROOT / file).is_file() for file in (*files, "package-lock.json", "mkdocs.yml")), files
 
 
 def test_every_place_that_names_the_version_names_this_one():

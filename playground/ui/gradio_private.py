@@ -1,5 +1,5 @@
 """The only four places that touch what Gradio doesn't document. GRADIO.md says for each why, and what would replace it;
-tests/ui/test_gradio_private.py goes red with the release that breaks it. Imported before Gradio, see hook 1."""
+tests/ui/test_network.py goes red with the release that breaks it. Imported before Gradio, see hook 1."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from playground.runs.corpora import ModelCache
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
 from tests.decoding.test_sampling import SOURCES, untaught
-from tests.model.shared_copies import disturb
 from tests.model.test_transformer import SRC, build, combinations
+from tests.variants.varied import disturb
 
 MANY = [("reverse", 256), pytest.param("german_english", 4096, marks=pytest.mark.night)]
 WAYS = (True, False), (True, True), (False, False)  # with the cache, and with the lean code

@@ -24,8 +24,7 @@ from playground.decoding import (
     without_cache,
 )
 from playground.model.transformer import Transformer
-from tests.model.shared_copies import disturb
-from tests.variants.varied import talkative
+from tests.variants.varied import disturb, talkative
 
 SOURCES = [(4, 5, 6, 7, 8), (6,), (7, 7, 4), (8, 4, 5, 6, 4, 4, 5, 8)]
 BY_HAND = torch.tensor([[0.1, 0.4, 0.05, 0.3, 0.15]], dtype=torch.float64)  # ranked: 1, 3, 4, 0, 2

@@ -60,7 +60,7 @@ def outcome(copies: Copies, removal: Break, address: str) -> str:
     """ "killed" or "hung" when the test has seen what was taken out, and by what; else "survived"."""
     file, _, name = address.partition("::")
     if file.endswith(".js"):
-        with copies.changed(removal) as (folder, _):
+        with copies.changed(removal) as folder:
             ended = subprocess.run(["node", "--test", f"--test-name-pattern={name}", file], cwd=folder, capture_output=True, check=False)
         return "killed" if ended.returncode else "survived"
     result = copies.run(removal, [address], SECONDS, show=False)

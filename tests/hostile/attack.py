@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
 from itertools import count
 
-from tests.hostile.people import People
-from tests.hostile.valid import GRADIO, Call
+from tests.hostile.people import GRADIO, Call, People
 
 TABS = count()
 SLOW = 5.0  # seconds after which an answer is too late

@@ -17,7 +17,7 @@ from playground.inspection.backward_sublayer import explain_score, explain_strea
 from playground.inspection.update import explain_update
 from playground.runs.run import Run
 from playground.training.slow_step import SlowStep, slow_step
-from tests.inspection.pocket import calculate
+from tests.inspection.conftest import calculate
 from tests.training.corpora import training_of
 
 OPTIONS = [

@@ -14,7 +14,7 @@ from playground.inspection.derivation import explain
 from playground.inspection.worksheet import DECIMALS, KINDS, TASKS, worksheet
 from playground.model.transformer import Transformer
 from playground.words import LANGUAGES, known, say
-from tests.inspection.pocket import calculate, numbers, parts
+from tests.inspection.conftest import calculate, numbers, parts
 from tests.inspection.test_activations import build as drawn
 
 SRC, TGT = (4, 5, 6, 4), (7, 5, EOS)

@@ -13,7 +13,7 @@ from playground.model.kv_cache import DecoderCache
 from playground.model.masks import padding_mask, target_mask
 from playground.model.positions import position_ids
 from playground.model.transformer import PROJECTION_STD, Transformer
-from tests.model.shared_copies import as_nn_transformer, disturb
+from tests.variants.varied import as_nn_transformer, disturb
 
 SMALL = {"d_model": 16, "n_heads": 4, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 3, "zero_init": False}
 SRC = torch.tensor([[4, 9, 7, 5, EOS], [6, 8, EOS, PAD, PAD]])

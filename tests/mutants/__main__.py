@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from queue import Queue
@@ -39,6 +40,7 @@ COPIED = ("playground", "tests", "benchmarks", "app.py", "pyproject.toml", "pack
 LINKED = ("checkpoints", "node_modules")
 COUNT = 160
 TESTS_S = 20.0  # of tests by their own seconds, for one mutant
+OPTIONS = ("-q", "-rsfE", "-x", "-n0", "-p", "no:cacheprovider", "-m", "", "--tb=line")
 STARTUP_S = 120.0  # more than a run of them may take before it counts as hung, which is a fault that is noticed
 
 
@@ -69,12 +71,10 @@ class Copies:
 
     def __init__(self, number: int) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="mutants-")
-        self._free: Queue[tuple[Path, subprocess.Popen]] = Queue()
+        self._free: Queue[Path] = Queue()
         self._times = count(int(time.time()))  # a time of its own for each change, or Python would take the module it compiled before
         for at in range(number):
-            folder = self._copy(Path(self._folder.name) / str(at))
-            command = [sys.executable, "-m", "tests.mutants.runner"]
-            self._free.put((folder, subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)))
+            self._free.put(self._copy(Path(self._folder.name) / str(at)))
 
     def _copy(self, folder: Path) -> Path:
         folder.mkdir()
@@ -87,36 +87,50 @@ class Copies:
         return folder
 
     @contextmanager
-    def changed(self, mutant: Mutant) -> Iterator[tuple[Path, subprocess.Popen]]:
-        """One of the copies, in which the file is wrong, and the process that runs tests there."""
-        folder, runner = self._free.get()
+    def changed(self, mutant: Mutant) -> Iterator[Path]:
+        """One of the copies, in which the file is wrong."""
+        folder = self._free.get()
         file = folder / mutant.file
         before = file.read_text(encoding="utf-8")
         try:
             self._write(file, mutant.apply(before))
-            yield folder, runner
+            yield folder
         finally:
             self._write(file, before)
-            self._free.put((folder, runner))
+            self._free.put(folder)
 
     def run(self, mutant: Mutant, tests: list[str], seconds: float, show: bool) -> Result:
         """Runs the tests in one of the copies until one of them fails."""
-        with self.changed(mutant) as (_, runner):
-            print(json.dumps({"tests": tests, "seconds": STARTUP_S + 5 * seconds}), file=runner.stdin, flush=True)
-            answer = json.loads(runner.stdout.readline())
+        with self.changed(mutant) as folder:
+            status, output = run_tests(folder, tests, STARTUP_S + 5 * seconds)
         if show:
-            print(answer["output"])
-        lines = answer["output"].splitlines()
-        if answer["status"] in (None, 0):
+            print(output)
+        lines = output.splitlines()
+        if status in (None, 0):
             skipped = next((line for line in lines if line.startswith("SKIPPED")), f"{len(tests)} tests")
-            return Result(mutant, "hung" if answer["status"] is None else "survived", skipped)
+            return Result(mutant, "hung" if status is None else "survived", skipped)
         failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-        return Result(mutant, "killed", failed[0].split(" - ")[0][:160] if failed else f"status {answer['status']}")
+        return Result(mutant, "killed", failed[0].split(" - ")[0][:160] if failed else f"status {status}")
 
     def _write(self, file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8")
         at = next(self._times)
         os.utime(file, (at, at))
+
+
+def run_tests(folder: Path, tests: list[str], seconds: float) -> tuple[int | None, str]:
+    """(status of pytest, None where it hung; its output). Whatever the tests have started is ended with them."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+        command = [sys.executable, "-m", "pytest", *OPTIONS, *tests]
+        process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, start_new_session=True)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+        status = process.returncode
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        output.seek(0)
+        return status, output.read()
 
 
 def results(mutants: list[Mutant], coverage: Coverage, jobs: int, show: bool) -> Iterator[Result]:

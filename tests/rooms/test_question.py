@@ -13,7 +13,7 @@ from playground.rooms.answers import Answer, Tally
 from playground.rooms.question import LEAST, SURE, Question
 from playground.rooms.room import TEACHER
 from playground.ui.boot import LISTS
-from tests.rooms.group import ANNA, BEN, TEACHER as TOKEN, Group, refused, room_of
+from tests.rooms.conftest import ANNA, BEN, TEACHER as TOKEN, Group, refused, room_of
 
 PLACE, OPTIONS, ROOM = {"lab": "softmax"}, ("grows", "shrinks", "same"), room_of(1, 2)
 THREE = [{"learning_rate": rate} for rate in (0.01, 0.02, 0.05)]

@@ -13,7 +13,7 @@ from playground.rooms.registry import CLASS_CODES, DAY, MAX_ROOMS_EACH, WRONG_CO
 from playground.rooms.room import ALPHABET, CODE, MAX_DAYS, MAX_MEMBERS, NAME, TEACHER as THE_TEACHER, ticket_of
 from playground.rooms.store import Hub
 from playground.ui.boot import LISTS
-from tests.rooms.group import ANNA, BEN, TEACHER, at_once, refused
+from tests.rooms.conftest import ANNA, BEN, TEACHER, at_once, refused
 
 
 def test_a_member_keeps_a_number_that_is_never_given_twice(group):

@@ -11,7 +11,7 @@ from playground.rooms.registry import RoomRules, Tally
 from playground.rooms.room import USUAL, RunLimits, check_fixed
 from playground.runs.limits import Limits
 from playground.ui.boot import LISTS
-from tests.rooms.group import ANNA, BEN, TEACHER, Group, refused
+from tests.rooms.conftest import ANNA, BEN, TEACHER, Group, refused
 
 SORT = Experiment().with_(task="sort", d_model=32, bias=False)
 

@@ -20,7 +20,7 @@ from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import Member, Room
 from playground.rooms.store import SET_ASIDE_SECONDS, RoomFiles
 from playground.ui.boot import LISTS
-from tests.rooms.group import ANNA, TEACHER, Group, refused
+from tests.rooms.conftest import ANNA, TEACHER, Group, refused
 
 ROOM = Room(
     "ABCDE", "0" * 64, "zh", 1.0, 2.5, (Member(3, "1" * 64, "李雷", True),), 3, {"layer": "2"}, {"guesses": {"a": [1]}},

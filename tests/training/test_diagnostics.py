@@ -22,9 +22,8 @@ from playground.training import metrics
 from playground.training.loop import Training
 from playground.training.metrics import build_eval_set, validate
 from playground.training.step import cross_entropy
-from tests.model.shared_copies import disturb
 from tests.training.corpora import corpus_of, taught, training_of
-from tests.variants.varied import naive
+from tests.variants.varied import disturb, naive
 
 OPTIONS = [
     {}, {"dropout": 0.2}, {"norm": "pre", "positions": "learned", "activation": "gelu"}, {"share_embeddings": "all", "bias": False},

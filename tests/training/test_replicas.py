@@ -24,9 +24,8 @@ from playground.training.optimisers import Muon
 from playground.training.replicas import LEVELS, FastDropout, fast_attention, fast_linear, has_onednn, replica
 from playground.training.step import cross_entropy
 from playground.training.work import BATCHES, step_work
-from tests.model.shared_copies import disturb
 from tests.training.corpora import training_of
-from tests.variants.varied import draw
+from tests.variants.varied import disturb, draw
 
 VARIATIONS = [
     *({"positions": positions, "norm": norm} for positions, norm in product(limits("positions").choices, limits("norm").choices)),

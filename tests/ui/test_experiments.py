@@ -20,8 +20,7 @@ from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
 from playground.words import listed, say
 from tests.runs.tiny import at_step, done
-from tests.ui.endpoints.calls import refused
-from tests.ui.looking import TINY, block, ids
+from tests.ui.looking import TINY, block, ids, refused
 from tests.ui.test_rooms import ANNA, ARMS, BEN, CANARY, TEACHER, do, enter
 
 CARL = "9" * 32

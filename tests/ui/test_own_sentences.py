@@ -18,7 +18,7 @@ from playground.runs.run import Run
 from playground.ui.assets import PREFIX
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import TINY, done
-from tests.ui.endpoints.calls import call, refused
+from tests.ui.looking import call, refused
 from tests.ui.test_rooms import ANNA, ARMS, BEN, TEACHER, do
 
 STRANGER = "s" * 32

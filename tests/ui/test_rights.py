@@ -16,8 +16,7 @@ from playground.ui.page import build_page
 from playground.ui.rights import OFF, Right, Table
 from tests import rights
 from tests.hostile.attack import Attack
-from tests.hostile.people import SOURCE, People
-from tests.hostile.valid import GRADIO, Call, valid_calls
+from tests.hostile.people import GRADIO, SOURCE, Call, People, valid_calls
 from tests.rights import LAST, PEOPLE, Row, others_in, who_may
 from tests.runs.tiny import at_step
 from tests.ui.looking import TINY

@@ -18,9 +18,21 @@ from playground.training.step import cross_entropy
 from playground.variants.alternatives import Additive, Bilinear, Location, cosine_attention
 from playground.variants.bugs import BUGS, scaled_twice, tiny_filled, unshifted, with_softmax
 from playground.variants.recurrent import RECURRENT
-from tests.model.shared_copies import as_nn_transformer, disturb
 from tests.training.corpora import training_of
-from tests.variants.varied import NORMS, OFF, SRC, TGT, attentions, built, draw, paper_and_variant, with_attend, with_norms
+from tests.variants.varied import (
+    NORMS,
+    OFF,
+    SRC,
+    TGT,
+    as_nn_transformer,
+    attentions,
+    built,
+    disturb,
+    draw,
+    paper_and_variant,
+    with_attend,
+    with_norms,
+)
 
 PARTS = {"identity_output": ("W_o", torch.eye(16)), "no_feed_forward": ("W_2", torch.zeros(16, 24))}
 

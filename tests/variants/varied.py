@@ -6,11 +6,11 @@ from torch import nn
 
 from playground.choices import ARCHITECTURES
 from playground.config import BOS, EOS, PAD, ModelConfig
+from playground.lessons.labs.nn_transformer.conversion import as_nn_transformer, attention_pairs, disturb  # noqa: F401
 from playground.model.attention import MultiHeadAttention
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
 from playground.variants import ALL, build
-from tests.model.shared_copies import disturb
 
 SMALL = {"d_model": 16, "n_heads": 2, "d_ff": 24, "encoder_layers": 1, "decoder_layers": 1, "zero_init": False}
 SRC = torch.tensor([[4, 9, 7, 5, 6, EOS], [6, 8, EOS, PAD, PAD, PAD]])

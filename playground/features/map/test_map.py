@@ -15,7 +15,7 @@ from playground.inspection.derivation import explain
 from playground.inspection.worksheet import KINDS as SHEETS, worksheet
 from playground.lessons.tour import NOTES, STOPS, list_notes
 from playground.words import LANGUAGES, say
-from tests.inspection.pocket import calculate, parts
+from tests.inspection.conftest import calculate, parts
 from tests.inspection.test_activations import build
 from tests.lessons.test_tour import KINDS, SRC, TGT, by_hand
 from tests.runs.tiny import done

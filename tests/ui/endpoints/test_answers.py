@@ -11,8 +11,7 @@ from playground.ui import server
 from playground.ui.endpoints.answers import Caller, lab
 from playground.words import entries
 from tests.runs.tiny import done
-from tests.ui.endpoints.calls import NAMES, begin, call, refused
-from tests.ui.looking import TINY
+from tests.ui.looking import NAMES, TINY, begin, call, refused
 
 SENTENCE = "hello"
 
