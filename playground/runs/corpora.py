@@ -13,8 +13,8 @@ import torch
 
 from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, Refusal
 from playground.data.corpus import Corpus, build_corpus
-from playground.data.statistics import Statistics, statistics
 from playground.data.tokenizers import LARGEST
+from playground.data.warnings import Statistics, statistics
 from playground.model.transformer import Transformer
 from playground.reading.pairs import Pairs
 from playground.runs.cache import LRU, size_of

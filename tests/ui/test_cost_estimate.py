@@ -6,8 +6,7 @@ from playground.config import PRESETS, Experiment, preset
 from playground.runs.forecast import forecast
 from playground.runs.machine_speed import MachineSpeed, count_layers
 from playground.ui.controls import describe_cost, draw_schedule, find_preset, sample_rates
-from playground.words import LANGUAGES, say
-from playground.words.amounts import short
+from playground.words import LANGUAGES, say, short
 
 
 @pytest.fixture(autouse=True)

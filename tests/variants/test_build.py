@@ -13,9 +13,9 @@ from playground.data.batches import split_batch
 from playground.decoding import greedy
 from playground.model.copies import shadow_copy, shared_copy, trainable_copy
 from playground.model.costs import parameter_count
+from playground.runs.machine_speed import step_work
 from playground.training.replicas import FastAttention, FastDropout, FastLinear, replica
 from playground.training.step import cross_entropy
-from playground.training.work import step_work
 from playground.variants import ALL, Variant, alternatives, bugs, decoder_only, merge, recurrent, variant_of
 from tests.model.shared_copies import disturb
 from tests.training.corpora import training_of

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from playground.lessons import checks, course
-from playground.lessons.checks.beliefs import BELIEFS
+from playground.lessons.checks import BELIEFS
 from playground.lessons.course import LESSONS as WITH_TOUR
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
