@@ -21,12 +21,12 @@ from playground.data.readable import WORD_START
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.decoding import best, greedy, sample, trace
 from playground.decoding.constraints import FREE
+from playground.export.exported_run import files_of
 from playground.export.use import svg
 from playground.export.workbook import Sentence, write_workbook
 from playground.features.evaluation.query import score_outputs
 from playground.features.shared.queries.reader import max_output_tokens
 from playground.features.translate.query import build_constraints
-from playground.loading import files_of
 from playground.model.transformer import Transformer
 from playground.runs.disk import files
 from playground.runs.disk.replay_file import read_parameters

@@ -26,7 +26,7 @@ PAPER = (
      "playground/model/transformer.py", "x = x * math.sqrt("),
     ("3.5 Positional encoding", "order", ("order", "positions", "encodings", "beyond"), "playground/model/positions.py", "def sinusoids("),
     ("5.1 Training data and batching", "own", ("bpe", "padding_sides"), "playground/data/batches.py", "class Batch("),
-    ("5.3 Optimizer", "steering", ("warmup",), "playground/training/schedule.py", "def learning_rate("),
+    ("5.3 Optimizer", "steering", ("warmup",), "playground/training/optimisers.py", "def learning_rate("),
     ("5.4 Regularization", "training", ("dropout", "smoothing"), "playground/training/step.py", "def cross_entropy("),
     ("6.1 Beam search", "decoding", ("exposure_bias",), "playground/decoding/beam.py", "def search("),
 )  # fmt: skip
@@ -39,7 +39,7 @@ QUIZ = (
     ("playground/data/batches.py", "tgt_in=padded([(BOS, *item.tgt_ids) for item in items]),"),
     ("playground/model/layers.py", "x = self.norm_1(self.residual(x, attended))"),
     ("playground/training/step.py", "padding = tgt_out == PAD"),
-    ("playground/training/schedule.py", "return config.learning_rate * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)"),
+    ("playground/training/optimisers.py", "return config.learning_rate * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)"),
     ("playground/decoding/sampling.py", "while growing and written.shape[1] <= most:"),
     (
         "playground/training/loop.py",
@@ -60,7 +60,7 @@ WHERE = (
     ("Add a format of files", "playground/reading/formats/parquet.py", "@reads(", ("tests/reading/cases.py",)),
     ("Add a lab", "playground/lessons/labs/shapes/__init__.py", "LAB = Lab(", ("playground/lessons/labs/shapes/*.json",)),
     ("Add a language", "playground/words/__init__.py", "LANGUAGES", ("playground/words/en/*.json", "playground/**/en.json")),
-    ("Find the learning rate of step n", "playground/training/schedule.py", "def learning_rate(", ()),
+    ("Find the learning rate of step n", "playground/training/optimisers.py", "def learning_rate(", ()),
     ("Follow a click on a number to its arithmetic", "playground/features/map/panel.py", "def panel(",
      ("playground/features/shared/queries/activations.py", "playground/inspection/derivation.py", "playground/inspection/arithmetic.py",
       "playground/features/map/stage.py", "playground/features/shared/derivation.py")),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from playground.words.amounts import percentage
+from playground.words import percentage
 
 ROOT = Path(__file__).parents[1]
 # clocks by default, processor time, an order, a first version number; all other files of runs/ are given the time: their tests move it
@@ -39,10 +39,10 @@ rooms: | words knobs config logs cursor runs
 backup: | config runs rooms
 queries: numpy sacrebleu torch | tasks config cursor model reading data variants decoding inspection training runs
 lessons: numpy torch | words tasks choices config cursor model data variants decoding inspection training runs queries
-export: numpy safetensors sentencepiece torch xlsxwriter | words tasks config model reading data variants inspection runs queries
+export: huggingface_hub numpy safetensors sentencepiece torch xlsxwriter | \
+words tasks config model reading data variants inspection runs queries
 hub: huggingface_hub torch | config model data variants runs export
-loading: huggingface_hub | config runs export
-pretrained: numpy pandas torch | words tasks config export loading model data variants decoding runs queries
+pretrained: numpy pandas torch | words tasks config export model data variants decoding runs queries
 scripting: torch tqdm | config reading data runs export pretrained
 features: numpy | words figures knobs config cursor reading model data variants decoding inspection training runs rooms queries lessons
 plot: numpy plotly | words figures config features
@@ -138,7 +138,7 @@ def test_only_runs_knows_threads_and_time_and_nothing_reads_pickles():
     takes, starts = set(), set()
     for file in FILES:
         tops = {top for top, _ in imports(file)}
-        locks = part_of(file) in ("ray", "rooms") or file.name in ("corpus.py", "cuda_graph.py")  # used by several, and start none
+        locks = part_of(file) in ("ray", "rooms") or file.name in ("corpus.py", "fast_step.py")  # used by several, and start none
         assert part_of(file) == "runs" or locks or not tops & {"threading", "concurrent", "multiprocessing"}, file
         assert not tops & {"pickle", "cloudpickle", "joblib", "dill", "shelve", "marshal"}, file
         funcs = [node.func for node in nodes_of(file) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
@@ -161,7 +161,7 @@ def test_to_train_takes_no_compiler():
 def test_a_percentage_is_written_by_one_rule():
     """With fixed decimals, or by `percentage`: other formats make 1e+02 of 100."""
     other = re.compile(r"(short|printed)\(100 \* |\{100 \* [^{}]*:(?!\.\df)[^{}]*\}")
-    assert [file.name for file in FILES if other.search(file.read_text(encoding="utf-8"))] == ["amounts.py"]
+    assert [file.name for file in FILES if other.search(file.read_text(encoding="utf-8"))] == ["__init__.py"]
     assert [percentage(share, None) for share in (1.0, 0.996, 0.0432, 0.0)] == ["100", "100", "4.3", "0"]
 
 

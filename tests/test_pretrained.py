@@ -14,9 +14,9 @@ import pytest
 import torch
 
 import playground
-from playground import loading
 from playground.cli import main
 from playground.config import Refusal
+from playground.export import exported_run
 from playground.pretrained import KINDS, _number_words
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
@@ -55,7 +55,7 @@ import numpy, pathlib; numpy.linalg.svd(numpy.ones((300, 300))); print(len([*pat
 
 def test_every_source_gives_the_same_model(home, monkeypatch):
     zip_file, folder = home
-    monkeypatch.setattr(loading, "snapshot_of", lambda name, names: {"somebody/reverse": folder}[name])
+    monkeypatch.setattr(exported_run, "snapshot_of", lambda name, names: {"somebody/reverse": folder}[name])
     models = [playground.load(source) for source in ("reverse", SHIPPED / "reverse", folder, zip_file, "hf:somebody/reverse")]
     for model in models:
         assert model.translate("hello") == "olleh"
@@ -116,9 +116,9 @@ def test_what_is_no_source_no_model_or_no_sentence_is_one_refusal(home, tmp_path
     for key, act in acts:
         with refused(key):
             act()
-    monkeypatch.setattr(loading, "MAX_BYTES", 100_000)
+    monkeypatch.setattr(exported_run, "MAX_BYTES", 100_000)
     with refused("export.too_large"):
-        loading.files_of_zip(changed("history.csv", bytes(1_000_000)).read_bytes(), ("history.csv",))
+        exported_run.files_of_zip(changed("history.csv", bytes(1_000_000)).read_bytes(), ("history.csv",))
     monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path))
     assert main(["export", "no-such-run"]) == 2
     assert "no run “no-such-run”" in capsys.readouterr().err

@@ -18,8 +18,7 @@ from playground.data.tokenizers import LARGEST, Tokenizer, train_tokenizer
 from playground.reading.filtering import Pair
 from playground.reading.formats.languages import find_line_script
 from playground.reading.pairs import Pairs
-from playground.words import say
-from playground.words.amounts import percentage
+from playground.words import percentage, say
 
 KNOBS = (
     "tokenizer", "vocab_size", "share_embeddings", "max_tokens", "d_model", "d_ff", "n_heads", "encoder_layers", "decoder_layers",

@@ -15,8 +15,7 @@ from playground.reading.column_mapping import BY_SOURCE
 from playground.reading.writing import GROUP
 from playground.runs.tables import parameters_of
 from playground.tasks.toy_tasks import draw_examples
-from playground.words import say
-from playground.words.amounts import percentage
+from playground.words import percentage, say
 
 BAR = r"\|"  # escaped for a cell of a table
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")

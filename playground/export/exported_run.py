@@ -1,4 +1,5 @@
-"""The exported state of a run, frozen while the run continues."""
+"""The exported state of a run, frozen while the run continues; and the files of one that was exported, from a folder, a zip, a link or the
+Hugging Face Hub."""
 
 from __future__ import annotations
 
@@ -6,9 +7,15 @@ import csv
 import io
 import itertools
 import math
+import re
+import urllib.request
+import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, quote, urljoin, urlsplit
 
 import safetensors.torch
 
@@ -118,3 +125,78 @@ def _cell(name: str, number: float) -> str:
     if not math.isfinite(number):
         return ""
     return str(int(number)) if name in COUNTS else repr(number)
+
+
+NAMES = ("config.json", "history.csv", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json")
+MAX_BYTES = 1_000_000_000  # of a zip, and of its uncompressed content
+TIMEOUT_S = 60.0  # without data
+ROUTE = "gradio_api/playground/takeaway/"  # below the page's address
+_OURS = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
+
+
+def files_of(source: str) -> Mapping[str, bytes]:
+    """Returns the contents of NAMES."""
+    if source.startswith("hf:"):
+        return _files_of_folder(snapshot_of(source.removeprefix("hf:"), NAMES))
+    if source.startswith(("http://", "https://")):
+        return files_of_link(source, NAMES)
+    shipped = sorted(path.name for path in SHIPPED.iterdir() if path.is_dir()) if SHIPPED.is_dir() else []
+    path = SHIPPED / source if source in shipped else Path(source).expanduser()
+    if path.is_dir():
+        return _files_of_folder(path)
+    if path.is_file():
+        return files_of_zip(files.read_bytes(path, MAX_BYTES), NAMES)
+    raise Refusal("export.not_found", source=source[:200], names=", ".join(shipped))
+
+
+def _files_of_folder(path: Path) -> Mapping[str, bytes]:
+    """Reads an exported folder, or a run's."""
+    if (path / "run.json").is_file():
+        return export_run(Folder(path).run).model_files()
+    return {name: files.read_bytes((path / name).resolve(), MAX_BYTES, name) for name in NAMES}  # the Hub's cache holds links
+
+
+def files_of_zip(data: bytes, names: Sequence[str]) -> Mapping[str, bytes]:
+    """Extracts these files from a zip, from its top or one folder. Raises Refusal when one is missing or too large."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = {entry.filename.rpartition("/")[2]: entry for entry in archive.infolist()}
+            if sum(entries[name].file_size for name in names) > MAX_BYTES:
+                raise Refusal("export.too_large", most=MAX_BYTES // 1_000_000)
+            return {name: archive.read(entries[name]) for name in names}
+    except KeyError as missing:
+        raise Refusal("export.not_a_zip", name=missing.args[0]) from None
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError):
+        raise Refusal("export.not_a_zip", name=names[0]) from None
+
+
+def files_of_link(link: str, names: Sequence[str]) -> Mapping[str, bytes]:
+    """Downloads the files of the run that a link to a page names. Raises Refusal."""
+    run = parse_qs(urlsplit(link).query).get("run")
+    if not run:
+        raise Refusal("export.no_run_in_link", link=link[:200])
+    address = urljoin(link.partition("?")[0], ROUTE + quote(run[0], safe=""))
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address), timeout=TIMEOUT_S) as answer:
+            data, kind = answer.read(MAX_BYTES + 1), answer.headers.get_content_type()
+    except (OSError, HTTPException, ValueError) as error:
+        raise Refusal("export.unreachable", host=urlsplit(link).netloc[:200], why=str(getattr(error, "reason", error))[:200]) from error
+    if len(data) > MAX_BYTES:
+        raise Refusal("export.too_large", most=MAX_BYTES // 1_000_000)
+    if kind != "application/zip":
+        raise Refusal("export.refused", host=urlsplit(link).netloc[:200])
+    return files_of_zip(data, names)
+
+
+def snapshot_of(name: str, names: Sequence[str]) -> Path:
+    """Downloads these files of "owner/name" from the Hugging Face Hub to a folder. Raises Refusal."""
+    if not _OURS.fullmatch(name):
+        raise Refusal("export.no_such_name", name=name[:200])
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise Refusal("export.no_package", package="huggingface_hub") from None
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(names)))
+    except Exception as error:  # errors of the Hub and the network have many types
+        raise Refusal("export.not_on_hub", name=name, why=type(error).__name__) from error

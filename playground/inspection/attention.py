@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from playground.inspection.fact import Fact, percent
+from playground.inspection import Fact, percent
 
 MIN_SHARE = 0.7  # a head attends to a place when its largest weight lies there in at least this share of rows…
 MIN_MASS = 0.3  # …with at least this mean weight…

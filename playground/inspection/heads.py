@@ -15,9 +15,8 @@ import numpy as np
 import torch
 
 from playground.config import BOS, EOS
-from playground.inspection import attention
+from playground.inspection import Fact, attention, percent
 from playground.inspection.attention import ABOVE_CHANCE, EVEN, HALF, MIN_ROWS, SHARP
-from playground.inspection.fact import Fact, percent
 from playground.model.packing import padded
 from playground.model.transformer import Transformer
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from playground.config import ModelConfig, limits
-from playground.inspection.fact import Fact
+from playground.inspection import Fact
 from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.copies import shadow_copy
 from playground.model.layers import DecoderLayer

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from playground.config import BOS, EOS
+from playground.inspection import Fact
 from playground.inspection.activations import Call, model_inputs, module_calls
-from playground.inspection.fact import Fact
 from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from playground.config import MAX_POSITIONS
+from playground.inspection import Fact, percent
 from playground.inspection.activations import Stage
-from playground.inspection.fact import Fact, percent
 from playground.model.positions import SinusoidalPositions, sinusoids
 
 LONG_TABLE = 5000  # rows of the table in many programs, from which a sentence slices the first

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from playground.inspection.fact import Fact, percent
+from playground.inspection import Fact, percent
 from playground.model import positions as model
 
 MUCH = 0.5  # absolute cosine from which two vectors count as aligned or opposed

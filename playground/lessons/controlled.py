@@ -24,8 +24,7 @@ from playground.runs.corpora import Corpora, ModelCache
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
 from playground.training.metrics import build_eval_set, validate
-from playground.words import known
-from playground.words.amounts import percentage
+from playground.words import known, percentage
 
 # A model that learns to reverse letters within two or three seconds, unless it is broken.
 SMALL = dict(

@@ -256,7 +256,7 @@ def takes_chunks(experiment: Experiment) -> bool:
 
 
 def is_chunked(rows: float, tgt_vocab: float) -> bool:
-    """Tests whether the logits of `rows` tokens exceed a chunk, so that a step splits their loss (training/chunked_loss.py)."""
+    """Tests whether the logits of `rows` tokens exceed a chunk, so that a step splits their loss (training/fast_step.py)."""
     return rows * tgt_vocab > CHUNK
 
 

@@ -9,10 +9,10 @@ from itertools import combinations, islice
 from typing import NamedTuple
 
 from playground.config import Refusal
+from playground.reading.formats import COLUMN_LIMIT, SAMPLE, Row, Table
 from playground.reading.formats.column_names import find_meaning
 from playground.reading.formats.columns import find_features, find_pair, find_side, rank_columns, rank_dullness, summarise_column
 from playground.reading.formats.records import Widths, measure_widths, row_width
-from playground.reading.formats.table import COLUMN_LIMIT, SAMPLE, Row, Table
 from playground.reading.header import find_header, lacks_first
 from playground.reading.text import normalise
 

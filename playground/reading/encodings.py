@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from playground.config import Refusal
 from playground.reading.encoding_guess import measure_oddness, rank_encodings, sample_bytes
-from playground.reading.formats.table import MAX_LINES
+from playground.reading.formats import MAX_LINES
 from playground.reading.text import normalise
 
 # Offered encodings: name -> Python codecs, the widest commonly written under that name; the second is the fallback where the first doesn't

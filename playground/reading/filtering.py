@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from playground.config import Refusal
 from playground.reading.column_mapping import Plan, shorten_cell
 from playground.reading.encodings import is_damaged
+from playground.reading.formats import PAIR_LIMIT, Row
 from playground.reading.formats.languages import is_language
-from playground.reading.formats.table import PAIR_LIMIT, Row
 from playground.reading.text import count_kinds, normalise, undo
 
 REASONS = (

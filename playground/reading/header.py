@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from playground.reading.formats import SAMPLE, Row, Table
 from playground.reading.formats.column_names import ALSO_WORDS, CERTAIN, Meaning, find_meaning
 from playground.reading.formats.columns import holds_languages, is_number, is_running_number, rank_dullness
 from playground.reading.formats.languages import find_language
 from playground.reading.formats.records import STOPS
-from playground.reading.formats.table import SAMPLE, Row, Table
 from playground.reading.text import normalise
 
 _TITLES = 10  # maximum of rows with one filled cell above the header

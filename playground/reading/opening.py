@@ -16,9 +16,8 @@ from urllib.request import getproxies
 
 from playground.config import Refusal
 from playground.reading.encodings import Encoding, decode
-from playground.reading.formats import BY_LINE, WHOLE, delimited, read_first
+from playground.reading.formats import BY_LINE, BYTE_LIMIT, ENDLESS, MAX_LINES, WHOLE, Notes, Row, Source, Table, delimited, read_first
 from playground.reading.formats.items import make_table
-from playground.reading.formats.table import BYTE_LIMIT, ENDLESS, MAX_LINES, Notes, Row, Source, Table
 from playground.reading.text import normalise
 from playground.reading.unpacking import File, unpack
 from playground.reading.writing import unguard_rows

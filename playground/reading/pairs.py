@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Any
 
 from playground.config import Refusal
+from playground.reading import formats
 from playground.reading.column_mapping import Column
 from playground.reading.encodings import Encoding
 from playground.reading.filtering import Pair, PreviewRow
-from playground.reading.formats import table
-from playground.reading.formats.table import Notes
+from playground.reading.formats import Notes
 from playground.reading.text import normalise
 from playground.words import ENGLISH, say
 
@@ -92,9 +92,9 @@ def json_parts(pairs: Pairs) -> Iterator[bytes]:
 def check_size(pairs: Pairs) -> None:
     """Raises Refusal when the JSON of these pairs exceeds the limit for reading it back."""
     size = sum(map(len, json_parts(pairs)))
-    if size > table.JSON_LIMIT:
+    if size > formats.JSON_LIMIT:
         megabytes = f"{math.ceil(size / 100_000) / 10:g}"
-        raise Refusal("data.too_large_to_keep", name=" + ".join(pairs.names), size=megabytes, limit=f"{table.JSON_LIMIT / 1e6:g}")
+        raise Refusal("data.too_large_to_keep", name=" + ".join(pairs.names), size=megabytes, limit=f"{formats.JSON_LIMIT / 1e6:g}")
 
 
 def _dump(value: Any) -> bytes:

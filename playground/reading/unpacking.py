@@ -16,7 +16,7 @@ from typing import IO, NamedTuple
 
 from playground.config import Refusal
 from playground.reading.encoding_guess import measure_oddness
-from playground.reading.formats.table import MEMBER_LIMIT, UNPACKED_LIMIT, Notes
+from playground.reading.formats import MEMBER_LIMIT, UNPACKED_LIMIT, Notes
 from playground.reading.formats.wrapped import TERMS
 from playground.reading.text import normalise
 

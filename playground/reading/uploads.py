@@ -14,10 +14,9 @@ from playground.config import Refusal
 from playground.reading.column_mapping import Choices, Plan, plan_table
 from playground.reading.encodings import is_damaged
 from playground.reading.filtering import FilteredRows, RowFilter, count_escapes, filter_rows, find_doubts, remove_errors
-from playground.reading.formats import BY_LINE, WHOLE, read_first
+from playground.reading.formats import BY_LINE, BYTE_LIMIT, LINE_LIMIT, SAMPLE, WHOLE, Row, Source, Table, read_first
 from playground.reading.formats.columns import find_licence
 from playground.reading.formats.languages import detect_language
-from playground.reading.formats.table import BYTE_LIMIT, LINE_LIMIT, SAMPLE, Row, Source, Table
 from playground.reading.opening import Opened, explain_lost_side, find_table, load_from_hub, open_files
 from playground.reading.pairs import Pairs, check_size, with_splits
 from playground.reading.text import ESCAPE_KINDS, normalise

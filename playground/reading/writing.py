@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from xml.sax.saxutils import escape
 
 from playground.config import Refusal
+from playground.reading.formats import SAMPLE, Row, Table
 from playground.reading.formats.languages import is_language
-from playground.reading.formats.table import SAMPLE, Row, Table
 from playground.reading.header import find_header
 from playground.reading.text import normalise
 

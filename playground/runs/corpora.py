@@ -13,8 +13,8 @@ import torch
 
 from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, ModelConfig, Refusal
 from playground.data.corpus import Corpus, build_corpus
-from playground.data.statistics import Statistics, statistics
 from playground.data.tokenizers import LARGEST
+from playground.data.warnings import Statistics, statistics
 from playground.model.copies import filled_copy
 from playground.model.transformer import Transformer
 from playground.reading.pairs import Pairs

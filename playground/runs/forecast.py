@@ -16,10 +16,8 @@ from playground.data.corpus import Corpus, build_corpus
 from playground.reading.pairs import Pairs
 from playground.runs.corpora import vocabularies
 from playground.runs.limits import machine_cores, machine_devices
-from playground.runs.machine_speed import MachineSpeed, count_layers, measure_speed, product_speedup
-from playground.training.work import Work, step_work
-from playground.words import say
-from playground.words.amounts import duration, short
+from playground.runs.machine_speed import MachineSpeed, Work, count_layers, measure_speed, product_speedup, step_work
+from playground.words import duration, say, short
 
 log = logging.getLogger(__name__)
 Sampler = Callable[[DataConfig, bool], Corpus]

@@ -24,7 +24,7 @@ from playground.runs.rounded import HEADER_BYTES, shapes_of
 from playground.runs.run import Run, Snapshot
 from playground.runs.runtime import Clock
 from playground.training.loop import Live, Training
-from playground.words.amounts import percentage
+from playground.words import percentage
 
 DIAGNOSED_VALIDATIONS, DIAGNOSED_FRAMES = 64, 20  # the most validations, and replay frames, whose step has diagnostics
 LIVE_PERIOD_S = 0.4  # minimum time between two live snapshots of a watched run

@@ -28,7 +28,7 @@ from playground.logs import event, refusals
 from playground.reading.column_mapping import Choices, Column
 from playground.reading.encodings import Encoding
 from playground.reading.filtering import Pair, PreviewRow
-from playground.reading.formats.table import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
+from playground.reading.formats import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
 from playground.reading.pairs import Pairs, report, to_json
 from playground.reading.text import normalise
 from playground.reading.uploads import read_files, read_hub as read_hub_here

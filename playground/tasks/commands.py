@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 
-from playground.tasks.example import Example, Task
+from playground.tasks import Example, Task
 from playground.tasks.grammars import Grammar
 
 ACTIONS = ("walk", "run", "skip", "look", "wave", "jump")

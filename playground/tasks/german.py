@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from playground.tasks.example import Example, Task
+from playground.tasks import Example, Task
 from playground.tasks.grammars import Grammar, held_back
 
 # In a main clause the verb comes second, in a clause after "dass", "weil" or "wenn" last: there the alignment crosses.

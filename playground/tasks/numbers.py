@@ -7,7 +7,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable
 
-from playground.tasks.example import Example, Task
+from playground.tasks import Example, Task
 
 TargetWords = list[tuple[str, "int | None"]]  # words in order, each with the index of the source digit it aligns with
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from string import ascii_lowercase
 
-from playground.tasks.example import Example, Task
+from playground.tasks import Example, Task
 
 LENGTHS, LONGER = (4, 16), (17, 24)  # letters in a source: training and held-out, harder
 ROTATION = 3  # letters that move from the front to the end

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from pkgutil import iter_modules
 
-from playground.tasks.example import SPLITS, Example, Task, units
+from playground.tasks import SPLITS, Example, Task, units
 
 __all__ = ["SPLITS", "TASKS", "Example", "Task", "answers", "draw_examples", "examples", "references", "split_of", "units"]
 

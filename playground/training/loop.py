@@ -16,13 +16,11 @@ from playground.config import LIVE_KNOBS, PAD, Experiment, current_name
 from playground.data.batches import Batch, batches, split_batch
 from playground.data.corpus import Corpus, Item
 from playground.model.transformer import Transformer
-from playground.training.chunked_loss import chunked_cross_entropy, skip_projection, uses_chunks
-from playground.training.cuda_graph import CapturedSteps, record_cuda_graph
 from playground.training.diagnostics import StepDiagnostics
+from playground.training.fast_step import CapturedSteps, chunked_cross_entropy, record_cuda_graph, skip_projection, uses_chunks
 from playground.training.metrics import EvalSet, Validation, build_eval_set, validate
-from playground.training.optimisers import Optimiser
+from playground.training.optimisers import Optimiser, learning_rate, rewarm_factor
 from playground.training.replicas import replica
-from playground.training.schedule import learning_rate, rewarm_factor
 from playground.training.step import cross_entropy
 from playground.variants import build, variant_of
 

@@ -3,7 +3,7 @@
 It needs a training of its own (a fresh one, loaded with a run's state), which moves as the run's would: the same parts of the same batch,
 the same dropout masks, clipping and optimiser. Hooks record the input of each module and the gradient of its output, and inside the
 sublayers, which own no parameter, the queries, keys and values of each attention and the sum of each residual connection. They change
-nothing; only where the run computes its loss in chunks (chunked_loss.py), this one holds all logits, and sums in another order.
+nothing; only where the run computes its loss in chunks (fast_step.py), this one holds all logits, and sums in another order.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from playground.features.shared.naming import (
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import examples, language, unreadable_fields
 from playground.features.translate.query import METHODS
-from playground.lessons.checks.beliefs import ROUNDS
+from playground.lessons.checks import ROUNDS
 from playground.lessons.course import COURSE
 from playground.lessons.lab import Lab
 from playground.lessons.labs import LABS

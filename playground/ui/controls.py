@@ -15,9 +15,8 @@ from playground.features.shared.figures.plain import drawing
 from playground.features.shared.naming import CONTROLLED, label, shown_value
 from playground.runs.forecast import WITHIN, Forecast, duration_of, forecast
 from playground.runs.registry import Runs
-from playground.training.schedule import learning_rate
-from playground.words import ENGLISH, paragraph, say
-from playground.words.amounts import duration, percentage, short
+from playground.training.optimisers import learning_rate
+from playground.words import ENGLISH, duration, paragraph, percentage, say, short
 
 OWN = "own"  # the preset list's entry for custom settings
 MAX_CHOICES = 5  # maximum of choices named

@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.config import Refusal
 from playground.logs import event, pseudonym
-from playground.reading.formats.table import BYTE_LIMIT
+from playground.reading.formats import BYTE_LIMIT
 from playground.runs.admission import Visitors
 from playground.runs.disk import files
 from playground.runs.limits import Limits, RateLimit

@@ -15,8 +15,7 @@ from playground.features.lessons import room_result
 from playground.features.shared import uploading
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import Screen, View, language
-from playground.lessons.checks import list_checks
-from playground.lessons.checks.beliefs import BELIEFS, ROUNDS
+from playground.lessons.checks import BELIEFS, ROUNDS, list_checks
 from playground.lessons.checks.posed import MAX_OPTIONS
 from playground.lessons.controlled import SMALL, ControlledExperiment
 from playground.lessons.course import COURSE

@@ -3,18 +3,18 @@
 import numpy as np
 
 from playground.features.attention import figure as heads, figure as products
-from playground.features.data import figure as data
+from playground.features.data import panel as data
 from playground.features.embeddings import figure as vectors
 from playground.features.evaluation import figure as lengths
 from playground.features.interventions import figure as changes
 from playground.features.lessons import figure as guesses
-from playground.features.positions import figure as clocks, figure as positions
+from playground.features.positions import panel as positions
 from playground.features.shared.figures import attention, graph, runs, sublayers, tensor
 from playground.features.shared.figures.theme import Style
 from playground.features.shared.figures.tokens import steps
-from playground.features.step import figure as training_step
+from playground.features.step import batch as training_step
 from playground.features.teacher_forcing import figure as lens_figure, figure as votes_figure
-from playground.features.train import figure as curves
+from playground.features.train import panel as curves
 from playground.features.translate import figure as tree
 from playground.words import entries
 
@@ -76,7 +76,7 @@ def gallery(length=12, width=720, hard=True, **style):
         "heatmap": positions.heatmap(table, trained=3, **cells),
         "waves": positions.waves({"sinusoidal": table, "learned": table[:3] + 1}, [0, 3, 7], trained=2, **cells),
         "similarity": positions.similarity(table @ table.T / 50, trained=3, **cells),
-        "clocks": clocks.clocks(table, [0, 1], [0, 1], 1, [0.5, 7.0], **cells),
+        "clocks": positions.clocks(table, [0, 1], [0, 1], 1, [0.5, 7.0], **cells),
         "lens": lens_figure.grid(np.tile(weights[:1], (3, 1)), [words] * 3, LAYERS, decoder, decided=[0] * length, pinned=0, **cells),
         "head_aligned": heads.over_training(range(length), rng.random((2, 3, length)), chosen=(1, 2), step=0, **cells),
         "head_entropy": heads.over_training(range(length), 3 * rng.random((2, 3, length)), chosen=(0, 0), **entropy, **cells),

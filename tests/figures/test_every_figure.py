@@ -15,11 +15,11 @@ from playground.features.embeddings import figure as vectors
 from playground.features.evaluation import figure as lengths
 from playground.features.interventions import figure as changes
 from playground.features.lessons import figure as guesses
-from playground.features.positions import figure as positions
+from playground.features.positions import panel as positions
 from playground.features.shared.figures import attention, graph, runs, sublayers, tensor, theme, tokens
 from playground.features.shared.figures.theme import Style
 from playground.features.teacher_forcing import figure as lens
-from playground.features.train import figure as curves
+from playground.features.train import panel as curves
 from playground.features.translate import figure as tree
 from playground.words import LANGUAGES
 from tests.figures.gallery import HARD, gallery, labels

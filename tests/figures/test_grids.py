@@ -12,14 +12,14 @@ from hypothesis.extra.numpy import arrays
 from playground import plot
 from playground.features.attention import figure as heads, figure as products
 from playground.features.board import figure as board
-from playground.features.data import figure as data
+from playground.features.data import panel as data
 from playground.features.embeddings import figure as vectors
-from playground.features.positions import figure as positions
+from playground.features.positions import panel as positions
 from playground.features.shared.figures import attention, cells, graph, runs, sublayers, tensor, theme
 from playground.features.shared.figures.cells import fit_to_page
 from playground.features.shared.figures.theme import Style
 from playground.features.teacher_forcing import figure as lens_figure
-from playground.features.train import figure as curves
+from playground.features.train import panel as curves
 from playground.rooms.experiment import MOST_ARMS
 
 ROWS, COLUMNS = ["o", "l", "l", "<eos>"], ["l", "l", "o"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from playground.inspection.fact import Fact
+from playground.inspection import Fact
 from playground.words import LANGUAGES, known, say
 
 CALLERS = {"layer": 1, "head": 1, "name": "x", "heads": "2", "query_token": "x", "key_token": "y"}  # what the page adds to some facts

@@ -12,9 +12,17 @@ from playground.config import PAD
 from playground.features.step.query import entry, sites
 from playground.features.step.rows_query import batch_rows, norm_before, readers, residual_gradient, score_gradients, stream_gradient
 from playground.inspection.arithmetic import Derivation
-from playground.inspection.backward import ENOUGH, derive, explain_gradient, explain_logit, explain_loss, explain_mean, terms
+from playground.inspection.backward import (
+    ENOUGH,
+    derive,
+    explain_gradient,
+    explain_logit,
+    explain_loss,
+    explain_mean,
+    explain_update,
+    terms,
+)
 from playground.inspection.backward_sublayer import explain_score, explain_stream, explain_weight
-from playground.inspection.update import explain_update
 from playground.runs.run import Run
 from playground.training.slow_step import SlowStep, slow_step
 from tests.inspection.conftest import calculate

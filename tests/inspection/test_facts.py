@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from playground.inspection import attention, diagnostics, heads, interventions, logits, overview as overviews
+from playground.features.attention import query as overviews
+from playground.features.attention.query import HeadAt, overview
+from playground.features.diagnostics import query
+from playground.features.evaluation.lengths_query import exact_facts, line_fact, reach, token_facts
+from playground.inspection import attention, heads, interventions, logits, percent, short
 from playground.inspection.activations import Stage
-from playground.inspection.fact import percent, short
-from playground.inspection.lengths import exact_facts, line_fact, reach, token_facts
-from playground.inspection.overview import HeadAt, overview
 from playground.inspection.tensors import facts, number, view_tensor
 
 NAN = math.nan
@@ -26,7 +27,7 @@ MASSES[0, 1], MASSES[1, 0] = [0.2, 0.3, 0.9, 0.95], [0.1, 0.6, 0.4, 0.7]
 
 
 def course(*values: float):
-    return diagnostics.course([10, 1500, 2000], values)
+    return query.course([10, 1500, 2000], values)
 
 
 def moved(*after: float):
@@ -38,26 +39,26 @@ def ran(first: str, began: float, ended: float, **more) -> dict:
 
 
 @pytest.mark.parametrize(("ask", "key", "values"), [
-    (lambda: diagnostics.extremes({"a": 0.5, "b": 2.0, "c": 0.1}, "diagnostics.gradient"), "diagnostics.gradient",
+    (lambda: query.extremes({"a": 0.5, "b": 2.0, "c": 0.1}, "diagnostics.gradient"), "diagnostics.gradient",
      {"most": "b", "largest": 2.0, "least": "c", "smallest": 0.1, "times": "20", "zeros": 0}),
-    (lambda: diagnostics.extremes({"a": 0.0, "b": 2.0, "c": 0.0}, "diagnostics.gradient"), "diagnostics.gradient_zero",
+    (lambda: query.extremes({"a": 0.0, "b": 2.0, "c": 0.0}, "diagnostics.gradient"), "diagnostics.gradient_zero",
      {"most": "b", "largest": 2.0, "least": "b", "smallest": 2.0, "times": "1", "zeros": 2}),
-    (lambda: diagnostics.extremes({"a": 0.0}, "diagnostics.update"), "diagnostics.update_none", {}),
-    (lambda: diagnostics.dead({"a": 0.25, "b": 0.5}, 8), "diagnostics.dead", {"count": 6, "all": "16", "most": "b", "there": 4}),
-    (lambda: diagnostics.dead({"a": 0.0}, 1024), "diagnostics.dead_none", {"count": 0, "all": "1,024"}),
-    (lambda: diagnostics.spread({"a": [0.5, 0.2], "b": [0.9, NAN]}), "diagnostics.entropy",
+    (lambda: query.extremes({"a": 0.0}, "diagnostics.update"), "diagnostics.update_none", {}),
+    (lambda: query.dead({"a": 0.25, "b": 0.5}, 8), "diagnostics.dead", {"count": 6, "all": "16", "most": "b", "there": 4}),
+    (lambda: query.dead({"a": 0.0}, 1024), "diagnostics.dead_none", {"count": 0, "all": "1,024"}),
+    (lambda: query.spread({"a": [0.5, 0.2], "b": [0.9, NAN]}), "diagnostics.entropy",
      {"most": "b", "head": 1, "largest": 0.9, "least": "a", "sharp_head": 2, "smallest": 0.2}),
-    (lambda: diagnostics.spread({"a": [NAN]}), "diagnostics.entropy_none", {}),
+    (lambda: query.spread({"a": [NAN]}), "diagnostics.entropy_none", {}),
     (lambda: course(1.0, 0.5, 0.2), "diagnostics.course", ran("10", 1.0, 0.2)),
     (lambda: course(1.0, 3.0, 0.2), "diagnostics.course_peak", ran("10", 1.0, 0.2, peak="1,500", highest=3.0)),
     (lambda: course(1.0, 0.0, 0.9), "diagnostics.course_dip", ran("10", 1.0, 0.9, dip="1,500", lowest=0.0)),
     (lambda: course(1.0, 1.02, 0.99), "diagnostics.course", ran("10", 1.0, 0.99)),
     (lambda: course(NAN, 2.0, 2.0), "diagnostics.course", ran("1,500", 2.0, 2.0)),
     (lambda: course(NAN, NAN, NAN), "diagnostics.course_none", {}),
-    (lambda: diagnostics.cost({"a": 1200, "b": 34}, FLOPS), "diagnostics.cost",
+    (lambda: query.cost({"a": 1200, "b": 34}, FLOPS), "diagnostics.cost",
      {"parameters": "1,234", "flops": "1,000", "most": "projection", "attention": "30", "decoder": "90", "share": "70"}),
-    (lambda: diagnostics.heads({1: SMALL, 2: SMALL}), "diagnostics.heads_same", {"parameters": "1,200", "flops": "34,000"}),
-    (lambda: diagnostics.heads({1: SMALL, 2: SMALL, 4: WIDE}), "diagnostics.heads_differ",
+    (lambda: query.heads({1: SMALL, 2: SMALL}), "diagnostics.heads_same", {"parameters": "1,200", "flops": "34,000"}),
+    (lambda: query.heads({1: SMALL, 2: SMALL, 4: WIDE}), "diagnostics.heads_differ",
      {"fewest": 1, "most": 4, "parameters": "1,200", "more_parameters": "2,400"}),
     (lambda: attention.product_fact(*PAIR, np.array([True, True, False]), 0), "heads.product_caption",
      {"strong": 1, "dims": 2, "low": "−4.00", "high": "0.50"}),  # the masked score isn't counted

@@ -11,9 +11,9 @@ from playground.features.shared.blocks import KINDS, Block
 
 PLAYGROUND = Path(__file__).parents[2] / "playground"
 FILE = PLAYGROUND / "ui" / "static" / "blocks.d.ts"
-BEGINNING = "// Fields of every kind of block, made from the kinds.py of all features by `npm run types`.\n"
-for _file in sorted((PLAYGROUND / "features").glob("*/kinds.py")):
-    import_module(f"playground.features.{_file.parent.name}.kinds")
+BEGINNING = "// Fields of every kind of block, made from the declarations of all features by `npm run types`.\n"
+for _file in sorted((PLAYGROUND / "features").glob("*/__init__.py")):
+    import_module(f"playground.features.{_file.parent.name}" + ".kinds" * (_file.parent / "kinds.py").exists())
 SIMPLE = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null", Any: "any", Block: "Block"}
 
 

@@ -11,7 +11,7 @@ import playground
 from playground import cursor
 from playground.features.shared.queries.reader import Reader
 from playground.inspection.interventions import Change
-from playground.lessons.checks.beliefs import BELIEFS
+from playground.lessons.checks import BELIEFS
 from playground.runs.registry import Runs
 from playground.ui.boot import LISTS
 from playground.variants import build

@@ -12,10 +12,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from playground.config import PAD, Refusal
-from playground.lessons import thumbnails
+from playground.features.lessons import labs
+from playground.features.lessons.labs import load_thumbnail
 from playground.lessons.lab import Grid, Lines, TextTable
 from playground.lessons.labs import LABS, START, attention, get, loss, masks, norms, sublayers
-from playground.lessons.thumbnails import load_thumbnail
 from playground.training.step import cross_entropy
 from playground.words import LANGUAGES, entries, known
 
@@ -130,7 +130,7 @@ def test_an_unknown_lab_control_or_choice_is_refused():
 )
 def test_what_is_drawn_is_what_the_lab_computes(name):
     """Of a training where its lines end: another machine rounds otherwise on the way."""
-    now, before = thumbnails.draw_thumbnail(LABS[name]), load_thumbnail(name)
+    now, before = labs.draw_thumbnail(LABS[name]), load_thumbnail(name)
     assert now["exhibit"] == before["exhibit"]
     assert all(LABS[name].knows(language, f"card_{now['exhibit']}") for language in LANGUAGES), "what it is drawn against is said"
     assert len(orjson.dumps(before["lines"])) < 10_000

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from playground.config import MAX_POSITIONS, PAD, PRESETS, Experiment, ModelConfig, Refusal, limits, preset
-from playground.inspection.diagnostics import counted_flops, counted_parameters
+from playground.features.diagnostics.query import counted_flops, counted_parameters
 from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
 from playground.model.costs import CHUNK, admit, flops, is_chunked, parameter_count, parameters, training_bytes
 from playground.model.masks import causal_mask, padding_mask, target_mask

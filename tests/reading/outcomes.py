@@ -10,7 +10,7 @@ import pytest
 from playground.config import Refusal
 from playground.reading.column_mapping import Choices
 from playground.reading.filtering import REASONS
-from playground.reading.formats.table import LINE_LIMIT
+from playground.reading.formats import LINE_LIMIT
 from playground.reading.pairs import Pairs, as_json, report
 from playground.reading.text import normalise
 from playground.reading.uploads import read_files

@@ -14,10 +14,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from playground.config import Refusal
-from playground.reading import filtering, opening, pairs as module, writing
+from playground.reading import filtering, formats as limits, opening, pairs as module, writing
 from playground.reading.filtering import ERRORS, Pair, PreviewRow
-from playground.reading.formats import program_texts, table as limits
-from playground.reading.formats.table import Row
+from playground.reading.formats import Row, program_texts
 from playground.reading.opening import load_from_hub, read_stream
 from playground.reading.pairs import Pairs, json_parts, report, to_json
 from playground.reading.text import normalise

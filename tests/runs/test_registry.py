@@ -8,7 +8,7 @@ from playground.runs import orders, recording
 from playground.runs.disk import saves
 from playground.runs.names import owner_of
 from playground.training.loop import Training
-from playground.training.schedule import REWARMED, learning_rate
+from playground.training.optimisers import REWARMED, learning_rate
 from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
 from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, curve, ended_as_if_alone, limits, same_parameters, same_replay, tiny, wait
 from tests.simulation.story import card

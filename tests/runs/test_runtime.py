@@ -15,11 +15,11 @@ from playground.runs import limits, machine_speed, runtime
 from playground.runs.forecast import MAX_STRETCHES, REPLANNING_MOMENTS, Pace, TimedSteps
 from playground.runs.history import History
 from playground.runs.limits import Limits, free_memory, machine_cores
+from playground.runs.machine_speed import Work
 from playground.runs.recording import Recording
 from playground.runs.run import Run
 from playground.runs.runtime import JUMP_SECONDS, LASTING_SECONDS, SteadyClock
 from playground.training.loop import Training
-from playground.training.work import Work
 from tests.runs.by_hand import at_rest, begun, ended, refused
 from tests.runs.tiny import CORPORA, LIMITS, ME, alone, curve, tiny
 

@@ -14,7 +14,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.reading.column_mapping import Choices
-from playground.reading.formats.table import SECONDS
+from playground.reading.formats import SECONDS
 from playground.reading.uploads import read_files
 from playground.runs import upload_process
 from playground.runs.upload_process import HALF_LIFE_S, MAX_WAITING, UploadQueue

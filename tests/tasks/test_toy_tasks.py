@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from playground import config
-from playground.tasks import chinese, german, meanings
+from playground.tasks import chinese, german, grammars
 from playground.tasks.commands import COMPOSED, COUNTS, MOST_ACTIONS
 from playground.tasks.numbers import DATE_PATTERNS, UNSEEN_PAIRS
 from playground.tasks.toy_tasks import SPLITS, TASKS, answers, draw_of_length, examples, references, split_of, units
@@ -221,12 +221,12 @@ def test_commands_are_longer_and_each_half_is_not():
 @pytest.mark.night
 def test_meanings_put_a_verb_with_a_noun_it_never_met_and_training_shows_both():
     def pairs(split: str) -> set[tuple[str, str]]:
-        known = meanings.VERB_OF
+        known = grammars.VERB_OF
         return {(known[verb], src.split()[-1]) for src in sources("one_to_many", split) for verb in src.split() if verb in known}
 
     train, harder = pairs("train"), pairs("harder")
     assert not train & harder
-    assert train | harder == {(verb[2], noun) for verb in meanings.VERBS for group in meanings.NOUNS.values() for noun in group}
+    assert train | harder == {(verb[2], noun) for verb in grammars.VERBS for group in grammars.NOUNS.values() for noun in group}
     usual, targets = 0, {}
     for example in examples("one_to_many", "train", 20_000, 1):
         both = references("one_to_many", example.src)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from playground.choices import VARIANTS
-from playground.training.cuda_graph import CapturedSteps
+from playground.training.fast_step import CapturedSteps
 from playground.training.loop import Training
 from tests.runs.tiny import ME, YOU, at_step, curve, done, limits, same_parameters, tiny
 from tests.training.corpora import training_of

@@ -15,12 +15,11 @@ from playground.config import LIVE_KNOBS, PAD, ModelConfig, TrainingConfig, limi
 from playground.data.batches import split_batch
 from playground.model import costs
 from playground.model.transformer import Transformer
-from playground.training import chunked_loss, optimisers
-from playground.training.chunked_loss import chunked_cross_entropy
+from playground.training import fast_step, optimisers
+from playground.training.fast_step import chunked_cross_entropy
 from playground.training.loop import Live, Training
-from playground.training.optimisers import Muon, Optimiser
+from playground.training.optimisers import Muon, Optimiser, learning_rate, rewarm_factor
 from playground.training.replicas import replica
-from playground.training.schedule import learning_rate, rewarm_factor
 from playground.training.slow_step import slow_step
 from playground.training.step import cross_entropy, training_step
 from tests.training.corpora import training_of
@@ -179,10 +178,10 @@ def test_the_mean_is_the_loss_and_the_loss_afterwards_is_that_of_the_same_batch(
 @pytest.fixture
 def chunks(monkeypatch) -> list[int]:
     """Every loss is taken chunk by chunk, of a few rows each; how many tokens each had."""
-    counts, apply = [], chunked_loss._ChunkedLoss.apply
+    counts, apply = [], fast_step._ChunkedLoss.apply
     monkeypatch.setattr(costs, "CHUNK", 0)
-    monkeypatch.setattr(chunked_loss, "CHUNK", 300)
-    monkeypatch.setattr(chunked_loss._ChunkedLoss, "apply", lambda states, *more: counts.append(len(states)) or apply(states, *more))
+    monkeypatch.setattr(fast_step, "CHUNK", 300)
+    monkeypatch.setattr(fast_step._ChunkedLoss, "apply", lambda states, *more: counts.append(len(states)) or apply(states, *more))
     return counts
 
 
@@ -207,8 +206,8 @@ def test_the_loss_and_all_gradients_are_torch_s(rows, biased, smoothing, sharp, 
     logits = F.linear(states * sharp, weight, *bias)
     theirs = F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, label_smoothing=smoothing)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunked_loss, "CHUNK", rows * 41)
-        patch.setattr(chunked_loss, "product_like", (lambda like: F.linear) if plain else chunked_loss.product_like)
+        patch.setattr(fast_step, "CHUNK", rows * 41)
+        patch.setattr(fast_step, "product_like", (lambda like: F.linear) if plain else fast_step.product_like)
         chunked = chunked_cross_entropy(states * sharp, weight, *bias or [None], tgt_out, smoothing)
         for ours in (chunked, cross_entropy(logits, tgt_out, smoothing)):
             results = with_gradients(ours, tensors)
@@ -217,7 +216,7 @@ def test_the_loss_and_all_gradients_are_torch_s(rows, biased, smoothing, sharp, 
 
 
 def test_products_in_bfloat16_are_as_far_off_as_without_chunks(monkeypatch):
-    monkeypatch.setattr(chunked_loss, "CHUNK", 16 * 41)
+    monkeypatch.setattr(fast_step, "CHUNK", 16 * 41)
     tensors, tgt_out = given_tensors()
     exact = with_gradients(cross_entropy(F.linear(*tensors), tgt_out, 0.1), tensors)
     with torch.autocast("cpu", torch.bfloat16):

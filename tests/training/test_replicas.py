@@ -16,14 +16,14 @@ from playground.data.batches import Batch, batches, collate, pad_to_multiple, sp
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
+from playground.runs.machine_speed import BATCHES, step_work
 from playground.runs.queue.parallel import Helpers
 from playground.training import replicas
-from playground.training.cuda_graph import MAX_GRAPHS, CapturedSteps
+from playground.training.fast_step import MAX_GRAPHS, CapturedSteps
 from playground.training.loop import Diverged, Training
 from playground.training.optimisers import Muon
 from playground.training.replicas import LEVELS, FastDropout, fast_attention, fast_linear, has_onednn, replica
 from playground.training.step import cross_entropy
-from playground.training.work import BATCHES, step_work
 from tests.training.corpora import training_of
 from tests.variants.varied import disturb, draw
 

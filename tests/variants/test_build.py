@@ -16,9 +16,9 @@ from playground.lessons.labs.nn_transformer.conversion import layer_pairs
 from playground.model.copies import shadow_copy, shared_copy, trainable_copy
 from playground.model.costs import parameter_count, update_counts
 from playground.model.masks import causal_mask, padding_mask
+from playground.runs.machine_speed import step_work
 from playground.training.replicas import FastAttention, FastDropout, FastLinear, replica
 from playground.training.step import cross_entropy
-from playground.training.work import step_work
 from playground.variants import ALL, Variant, alternatives, bugs, build, decoder_only, merge, recurrent, variant_of
 from playground.variants.decoder_only import join_masks
 from tests.training.corpora import training_of

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from playground.cursor import choices
-from playground.features.attention import figure as pictures, kinds
-from playground.features.attention.query import KINDS, measure_curves, name_heads
+from playground.features import attention as kinds
+from playground.features.attention import figure as pictures
+from playground.features.attention.query import KINDS, HeadAt, Overview, measure_curves, name_heads, overview
 from playground.features.shared import blocks
 from playground.features.shared.figures import theme
 from playground.features.shared.figures.plain import make_miniature
@@ -18,7 +19,6 @@ from playground.features.shared.view import View, steps, texts
 from playground.inspection import attention as facts
 from playground.inspection.attention import HALF
 from playground.inspection.heads import HeadScores, entropy_change_fact, first_aligned_fact
-from playground.inspection.overview import HeadAt, Overview, overview
 from playground.model.attention import scaled_dot_product_attention
 from playground.words import paragraph
 

@@ -7,11 +7,11 @@ import pytest
 
 from playground.config import EOS
 from playground.decoding import trace
-from playground.features.attention import query as heads
+from playground.features.attention import query, query as heads
 from playground.features.embeddings.panel import NEAREST
 from playground.features.shared.queries import results
 from playground.features.shared.queries.activations import activations
-from playground.inspection import attention, overview
+from playground.inspection import attention
 from playground.inspection.vectors import cosines, nearest
 from tests.runs.tiny import alone, tiny
 from tests.ui.looking import block
@@ -41,7 +41,7 @@ def test_matrix_lines_and_rollout_hold_the_models_numbers_under_their_tokens(sit
     assert np.array_equal(np.array(lines["mask"]) == 0, future)
     panel = site.panel("attention", **asked, view="rollout")
     stacks = (look.encoder, look.decoder, look.cross)
-    flow = overview.cross(*stacks)[0] if part == "cross" else overview.rollout(getattr(look, part))
+    flow = query.cross(*stacks)[0] if part == "cross" else query.rollout(getattr(look, part))
     for name, expected in (("attention", weights), ("rollout", flow)):
         picture = block(panel, name)["figure"]
         assert (picture["layout"]["meta"]["rows"], picture["layout"]["meta"]["columns"]) == AXES[part]

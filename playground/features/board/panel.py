@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from playground.config import Refusal
 from playground.cursor import choices
-from playground.features.board import figure as pictures, kinds, progress
+from playground.features import board as kinds
+from playground.features.board import figure as pictures, progress
 from playground.features.board.class_board import (
     Board,
     ClassRun,

@@ -10,7 +10,7 @@ import numpy as np
 from playground.config import EOS, Refusal
 from playground.data.corpus import Corpus
 from playground.decoding import greedy
-from playground.features.compare import kinds
+from playground.features import compare as kinds
 from playground.features.shared import blocks, heads, naming as compare, panels
 from playground.features.shared.blocks.general import Saved
 from playground.features.shared.figures import runs as pictures

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from playground.features.compare import kinds
+from playground.features import compare as kinds
 from playground.features.shared import blocks
 from playground.features.shared.naming import title
 from playground.features.shared.queries.learning_curves import LearningCurve, learning_curve

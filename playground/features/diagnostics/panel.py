@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from playground.config import limits
-from playground.features.diagnostics import query as runs
+from playground.features.diagnostics import query as facts, query as runs
 from playground.features.diagnostics.query import Diagnostics
 from playground.features.shared import blocks, panels
 from playground.features.shared.figures import sublayers as pictures
 from playground.features.shared.naming import classify_sublayer, name_sublayer
 from playground.features.shared.view import View
-from playground.inspection import diagnostics as facts
-from playground.inspection.fact import Fact
+from playground.inspection import Fact
 from playground.model.costs import flops, sublayers
 from playground.training.diagnostics import StepDiagnostics
 from playground.words import listed, named, paragraph, printed

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from playground.features.evaluation import figure as pictures, query as evaluation
-from playground.features.evaluation.lengths_query import REACH, Lengths, lengths
+from playground.features.evaluation.lengths_query import REACH, Lengths, exact_facts, lengths, line_fact, token_facts
 from playground.features.evaluation.query import Mistake, Scores, score_upload, scores
 from playground.features.shared import blocks, naming as compare, panels, uploading
 from playground.features.shared.decoding import build_beam_controls
 from playground.features.shared.view import View, format_share, measured, tokens
-from playground.inspection.lengths import exact_facts, line_fact, token_facts
 from playground.runs.run import Run
 from playground.words import listed, paragraph
 

@@ -8,10 +8,9 @@ from playground.features.interventions.query import Importance
 from playground.features.shared import blocks, panels
 from playground.features.shared.queries.validation import evaluate_change
 from playground.features.shared.view import View, format_share
-from playground.inspection.fact import Fact
+from playground.inspection import Fact
 from playground.inspection.interventions import PARTS, HeadId, importance_facts, points_of
-from playground.words import paragraph
-from playground.words.amounts import percentage
+from playground.words import paragraph, percentage
 
 
 @panels.declare("score", needs=panels.ATTENTION)

@@ -8,15 +8,15 @@ from hashlib import sha256
 
 from playground.config import Refusal
 from playground.cursor import FIELDS
-from playground.features.lessons import figure as guesses, kinds
+from playground.features import lessons as kinds
+from playground.features.lessons import figure as guesses
 from playground.features.shared import blocks, panels
 from playground.features.shared.figures import attention
 from playground.features.shared.figures.tokens import Name
 from playground.features.shared.naming import variant_name
 from playground.features.shared.view import View
 from playground.lessons import course
-from playground.lessons.checks import LATER, list_checks, list_repeated, pose
-from playground.lessons.checks.beliefs import AFTER, BEFORE, BELIEFS, ROUNDS, Belief
+from playground.lessons.checks import AFTER, BEFORE, BELIEFS, LATER, ROUNDS, Belief, list_checks, list_repeated, pose
 from playground.lessons.checks.posed import Check, CheckContext, Option, Posed
 from playground.rooms import answers
 from playground.rooms.question import LEAST

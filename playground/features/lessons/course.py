@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from playground.config import Refusal
-from playground.features.lessons import checks, kinds
+from playground.features import lessons as kinds
+from playground.features.lessons import checks
 from playground.features.shared import blocks, panels
 from playground.features.shared.labs import build_question, build_verdict, lock_choices
 from playground.features.shared.naming import title
 from playground.features.shared.view import View
 from playground.lessons import course
-from playground.lessons.checks import list_checks
-from playground.lessons.checks.beliefs import AFTER, BEFORE, BELIEFS, ROUNDS
+from playground.lessons.checks import AFTER, BEFORE, BELIEFS, ROUNDS, list_checks
 from playground.lessons.course import LESSONS, Lesson
 from playground.lessons.labs import get
 from playground.lessons.run_questions import ASKED

@@ -1,19 +1,49 @@
-"""Labs: a question, a guess with its confidence, then the experiment, its numbers, and the verdict on the guess."""
+"""Labs: a question, a guess with its confidence, then the experiment, its numbers, and the verdict on the guess.
+
+Each starting lab has a thumbnail, its result as a few lines; `python -m playground.features.lessons.labs` updates them. The axes have
+labels, the lines don't: before guessing, a student sees that they differ, not which is which.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from functools import cache
+from typing import Any, TypedDict
 from urllib.parse import parse_qsl, urlencode
 
+import numpy as np
+
 from playground.cursor import FIELDS
-from playground.features.lessons import kinds
+from playground.features import lessons as kinds
 from playground.features.shared import blocks, experiment, panels
 from playground.features.shared.labs import build_exhibits, build_question, build_verdict, lock_choices, say_label
 from playground.features.shared.view import View
 from playground.lessons.controlled import ControlledExperiment
-from playground.lessons.lab import Lab, Value
-from playground.lessons.labs import KINDS, LABS, START, get
-from playground.lessons.thumbnails import load_thumbnail
+from playground.lessons.lab import Lab, Lines, Value
+from playground.lessons.labs import FOLDERS, KINDS, LABS, START, get
+
+FILE = "thumbnails.json"
+POINTS = 26  # maximum per line
+
+
+class Drawing(TypedDict):
+    exhibit: str  # name of the lab's exhibit; its label is `card_<exhibit>`
+    lines: list[list[float]]  # each from left to right; 0 is the lower edge and 1 the upper
+
+
+def draw_thumbnail(lab: Lab) -> Drawing:
+    """Draws the first line plot of a lab's result. Trains, if it is an experiment."""
+    exhibit = next(exhibit for exhibit in lab.outcome(1).exhibits if isinstance(exhibit, Lines))
+    lines = [np.asarray(line, dtype=np.float64) for line in exhibit.lines.values()]
+    top = 100.0 if exhibit.percent else max(float(line.max()) for line in lines)
+    chosen = np.unique(np.linspace(0, len(exhibit.x) - 1, min(len(exhibit.x), POINTS)).round().astype(int))
+    return {"exhibit": exhibit.name, "lines": [np.round(line[chosen] / top, 3).tolist() for line in lines]}
+
+
+@cache
+def load_thumbnail(name: str) -> Drawing:
+    """Loads the saved thumbnail of a lab."""
+    return json.loads((FOLDERS[name] / FILE).read_text(encoding="utf-8"))[name]
 
 
 @panels.declare("labs", "lessons", 2)
@@ -142,3 +172,9 @@ def _build_controls(view: View, lab: Lab, settings: dict[str, Value], toss: int)
         ]
         controls.append(blocks.choice(control.name, "set", lab.say(view.language, f"control_{control.name}"), options, urlencode(settings)))
     return [*controls, blocks.button("toss", "move", view.say("lessons.toss"), to={"toss": toss % FIELDS["toss"].high + 1})]
+
+
+if __name__ == "__main__":
+    for folder in {FOLDERS[name] for name in START}:
+        drawings = {name: draw_thumbnail(LABS[name]) for name in START if FOLDERS[name] == folder}
+        (folder / FILE).write_text(json.dumps(drawings) + "\n", encoding="utf-8")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from playground.lessons import checks, course
-from playground.lessons.checks.beliefs import BELIEFS
+from playground.lessons.checks import BELIEFS
 from playground.lessons.course import LESSONS as WITH_TOUR
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX

@@ -17,8 +17,7 @@ from playground.inspection.formulas import divisor, formula
 from playground.lessons.tour import STOPS, Reading, find_reading, list_notes
 from playground.model.attention import head_widths
 from playground.runs.cache import LRU
-from playground.words import paragraph
-from playground.words.amounts import percentage
+from playground.words import paragraph, percentage
 
 PLANS = LRU(64, 8_000_000)  # of drawings; a click on a cell changes none
 OWN_FORMULA = {"projections", "sublayer", "cross", "loop"}  # of stops whose formula covers more than the open stage

@@ -12,8 +12,7 @@ from playground.features.shared.naming import part_key
 from playground.features.shared.queries.reader import REFERENCE
 from playground.features.shared.queries.results import SentenceTrace
 from playground.features.shared.view import LARGE, View, steps, texts
-from playground.inspection import attention as facts, masks
-from playground.inspection.fact import short
+from playground.inspection import attention as facts, masks, short
 from playground.inspection.heads import HeadScores, NamedHead
 from playground.model.masks import causal_mask
 from playground.words import known, paragraph

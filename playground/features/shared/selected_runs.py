@@ -14,8 +14,7 @@ from playground.features.shared.naming import disclosed, label, shown_setting, s
 from playground.features.shared.queries.learning_curves import learning_curve
 from playground.features.shared.view import View
 from playground.runs.run import Run
-from playground.words import listed
-from playground.words.amounts import percentage
+from playground.words import listed, percentage
 
 POLL_MS = 1500  # milliseconds between polls for the training runs' progress
 MAX_TICKED = len(pictures.DASHES)

@@ -19,7 +19,7 @@ from playground.reading import writing
 from playground.reading.column_mapping import BY_SOURCE, Choices
 from playground.reading.encodings import ENCODINGS, Encoding
 from playground.reading.filtering import MAX_DROPPED_ROWS
-from playground.reading.formats.table import COLUMN_LIMIT
+from playground.reading.formats import COLUMN_LIMIT
 from playground.reading.pairs import Pairs, report
 from playground.runs import upload_process
 from playground.runs.cache import LRU

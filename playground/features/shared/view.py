@@ -22,8 +22,7 @@ from playground.rooms.registry import Rooms
 from playground.runs.registry import Runs
 from playground.runs.replay import ROUNDING
 from playground.runs.run import Run
-from playground.words import ENGLISH, LANGUAGES, entries, say
-from playground.words.amounts import percentage
+from playground.words import ENGLISH, LANGUAGES, entries, percentage, say
 
 EXAMPLES = 20
 WIDTH, MIN_WIDTH, MAX_WIDTH = 720, 280, 2200  # px: the default page width, and its bounds

@@ -14,10 +14,9 @@ from playground.features.step.batch import build_arithmetic, build_sheet, format
 from playground.features.step.gradient import choose_parameter, draw_matrix, find_index, offer_parameters, offer_sublayers, orient
 from playground.features.step.query import TakenStep, entry, singular_values, training_step
 from playground.features.step.rows_query import BatchRows, batch_rows
-from playground.inspection.update import explain_update
+from playground.inspection.backward import explain_update
 from playground.training.slow_step import slow_step
-from playground.words import paragraph
-from playground.words.amounts import percentage
+from playground.words import paragraph, percentage
 
 
 @panels.declare("step", "train", 2, panels.FORMULA)

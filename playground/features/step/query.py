@@ -16,8 +16,7 @@ from playground.data.batches import batches
 from playground.data.corpus import Corpus
 from playground.features.shared.queries.reader import Reader
 from playground.features.step.rows_query import part_of, to_array
-from playground.inspection.backward import LINEAR, Site
-from playground.inspection.update import Entry
+from playground.inspection.backward import LINEAR, Entry, Site
 from playground.model.costs import parameter_count
 from playground.runs.disk.folder import Folder
 from playground.runs.registry import Runs

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from playground.config import EOS, Refusal
+from playground.features import train as kinds
 from playground.features.shared import blocks, heads, panels
+from playground.features.shared.figures import theme
+from playground.features.shared.figures.theme import PLAIN, Style
 from playground.features.shared.naming import label
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import REFERENCE
 from playground.features.shared.selected_runs import build_comparison, describe_change, draw_behind, find_before
 from playground.features.shared.view import View
-from playground.features.train import figure as curves, kinds, settling
+from playground.features.train import settling
 from playground.lessons.tour import STOPS
 from playground.runs.history import Probe, get_pieces, tokens_correct
 from playground.runs.orders import FINISHED
 from playground.runs.recording import BRIEF
 from playground.runs.run import Run
-from playground.words import paragraph
-from playground.words.amounts import duration, percentage
+from playground.words import duration, paragraph, percentage
 
 HISTORY = ("steps", "validations")  # its tables to download
 TOO_LONG = "runs.too_long"  # refuses the sentence only, not the curves
@@ -32,9 +35,9 @@ RECENT = 10  # steps averaged for the training loss
 
 @panels.declare("training", "train", 1)
 def panel(view: View) -> dict:
-    empty_figures = view.draw(curves.skeletons, steps=view.run.steps)
+    empty_figures = view.draw(skeletons, steps=view.run.steps)
     if view.presented:  # leaves room for the caption
-        empty_figures["accuracy"]["layout"]["height"] = min(max(view.page[1] - PRESENTED_CAPTION, MIN_CURVE), curves.HEIGHT)
+        empty_figures["accuracy"]["layout"]["height"] = min(max(view.page[1] - PRESENTED_CAPTION, MIN_CURVE), HEIGHT)
     figures = draw_behind(view, empty_figures, before := find_before(view))
     values = {"brief": min(BRIEF, view.run.experiment.data.validation_size)}
     curve = {
@@ -180,3 +183,60 @@ def find_first_right(run: Run) -> int | None:
     """Returns the first step of the replay at which a probe was right as a whole, EOS included; None without one."""
     frames = ((step, read_probes(run, step)[1]) for step in run.replay.steps)
     return next((step for step, probes in frames if any(probe.finished and all(probe.right) for probe in probes)), None)
+
+
+# ---- figures: empty curves that the page fills as the numbers arrive ----
+#
+# Each trace's meta names the columns of the history it draws, and the colour of a fork's part from its parent:
+# {"x": "step", "y": "loss", "past_color": "#8a94a3"}. Losses, learning rates and the like are recorded at each step ("step", "loss",
+# "learning_rate", "grad_norm", "tokens_per_second"), validation less often, with steps of its own ("validation_step", "validation_loss",
+# "token_accuracy", "exact_match").
+
+HEIGHT, SMALL = 220, 150  # px
+VALIDATION = "validation_step"
+# figure: (height, share of 0..1?, [(column, its steps, colour, dash, marker)])
+_FIGURES = {
+    "loss": (HEIGHT, False, [("loss", "step", "first", "solid", None), ("validation_loss", VALIDATION, "second", "dash", "circle")]),
+    "accuracy": (
+        HEIGHT, True,
+        [("token_accuracy", VALIDATION, "second", "dot", "diamond"), ("exact_match", VALIDATION, "first", "solid", "circle")],
+    ),
+    "learning_rate": (SMALL, False, [("learning_rate", "step", "first", "solid", None)]),
+    "grad_norm": (SMALL, False, [("grad_norm", "step", "first", "solid", None)]),
+    "tokens_per_second": (SMALL, False, [("tokens_per_second", "step", "first", "solid", None)]),
+}  # fmt: skip
+
+
+def skeletons(*, steps: int | None = None, style: Style = PLAIN) -> dict[str, dict]:
+    """Draws a run's five figures without numbers: "loss", "accuracy", "learning_rate", "grad_norm", "tokens_per_second".
+
+    With `steps`, the run's planned number, the axis shows them all from the start; else it follows the curve.
+    layout.shapes[0] is the cursor of the replay: a vertical line, invisible until the page gives it a step.
+    """
+    return {name: _empty(*spec, steps=steps, style=style) for name, spec in _FIGURES.items()}
+
+
+def _empty(height: int, share: bool, lines: Sequence[tuple], *, steps: int | None, style: Style) -> dict:
+    top = 14 + 18 * len(lines) + 14 * share  # the legend has a line for each curve at any width, and for "(teacher-forced)"
+    y = style.axis("", nticks=5 if height == HEIGHT else 4, rangemode="tozero", exponentformat="SI", minexponent=3)
+    y |= {"range": [-0.03, 1.03], "tickvals": [0, 0.5, 1], "tickformat": ".0%"} if share else {"autorange": True}
+    x = style.axis(style.word("step"), rangemode="tozero", showgrid=False, showline=True, nticks=6)
+    x |= {"range": [0, steps], "autorange": False} if steps else {"autorange": True}
+    layout = style.layout(
+        height, (40 if share else 52, 12, top, 44),
+        xaxis=x | {"fixedrange": False}, yaxis=y | {"fixedrange": False}, hovermode="x unified", showlegend=True, dragmode="zoom",
+        legend=theme.legend_column(), shapes=[style.step_cursor(None)],
+    )  # fmt: skip
+    return {"data": [_draw_line(*line, share=share, style=style) for line in lines], "layout": layout}
+
+
+def _draw_line(column: str, steps: str, color: str, dash: str, marker: str | None, *, share: bool, style: Style) -> dict:
+    shade = style.colors[color]
+    line = {
+        "type": "scatter", "mode": "lines+markers" if marker else "lines",
+        "name": style.word(f"line_{column}").replace(" (", "<br>("),
+        "x": [], "y": [], "meta": {"x": steps, "y": column, "past_color": style.colors["line"]},
+        "line": {"color": shade, "width": 2 if marker else 1.3, "dash": dash},
+        "hovertemplate": "%{y:.1%}" if share else "%{y:.4~g}", "connectgaps": False, "cliponaxis": not share,
+    }  # fmt: skip
+    return line | ({"marker": {"symbol": marker, "size": 6, "color": shade}} if marker else {})

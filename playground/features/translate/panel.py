@@ -23,8 +23,7 @@ from playground.features.translate.query import (
     translate,
 )
 from playground.model.kv_cache import KVCache
-from playground.words import listed
-from playground.words.amounts import percentage
+from playground.words import listed, percentage
 
 WARM = 2.0  # temperature suggested when all outputs are the same
 SOURCES = {"greedy": greedy, "beam": search, "sample": sample}

@@ -16,8 +16,7 @@ from playground.features.shared.view import View, steps
 from playground.features.translate.figure import tree
 from playground.features.translate.query import DecodingOptions, Translation
 from playground.inspection.attention import entropy
-from playground.words import paragraph
-from playground.words.amounts import percentage
+from playground.words import paragraph, percentage
 
 FREE_LABELS = ("tree_reference", "tree_lost")  # of a tree with constraints, for the best output without them
 MIN_PROBABILITY = 0.005  # shown in the table

@@ -16,8 +16,7 @@ from playground.features.shared.queries.reader import REFERENCE, Reader
 from playground.features.shared.queries.results import SentenceTrace
 from playground.inspection.activations import Stage
 from playground.runs.run import Run
-from playground.words import printed, say
-from playground.words.amounts import percentage
+from playground.words import percentage, printed, say
 
 MAX_OPTIONS = 4  # options
 MIN_DIFFERENCE = 0.03  # fraction of the larger of two numbers below which a picture can't separate them

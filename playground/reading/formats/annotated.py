@@ -12,10 +12,10 @@ from itertools import groupby, islice, pairwise
 from typing import NamedTuple
 
 from playground.config import Refusal
+from playground.reading.formats import COLUMN_LIMIT, MAX_LINES, SAMPLE, Confidence, Row, Source, Table, comment_row, find_fault, reads
 from playground.reading.formats.column_names import name_columns
 from playground.reading.formats.items import make_row, make_table
 from playground.reading.formats.languages import is_language
-from playground.reading.formats.table import COLUMN_LIMIT, MAX_LINES, SAMPLE, Confidence, Row, Source, Table, comment_row, find_fault, reads
 
 _SEGMENT = re.compile(r"<seg\s[^<>]*\bid\s*=", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(srcset|refset|tstset|src|ref|hyp|doc|seg)\b([^<>]*)>", re.IGNORECASE)

@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from playground.reading.formats import COLUMN_LIMIT
 from playground.reading.formats.languages import NAMES, find_code, find_language, fold, is_language
-from playground.reading.formats.table import COLUMN_LIMIT
 
 _LISTS = json.loads(Path(__file__).with_name("columns.json").read_text(encoding="utf-8"))
 

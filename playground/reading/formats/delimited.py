@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from playground.config import Refusal
+from playground.reading.formats import COLUMN_LIMIT, SAMPLE, Confidence, Row, Source, Table, find_fault, reads
 from playground.reading.formats.records import (
     WEAK,
     are_prose,
@@ -21,7 +22,6 @@ from playground.reading.formats.records import (
     measure_widths,
     row_width,
 )
-from playground.reading.formats.table import COLUMN_LIMIT, SAMPLE, Confidence, Row, Source, Table, find_fault, reads
 from playground.reading.text import strip_markup
 
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that only Excel interprets

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from playground.config import Refusal
+from playground.reading.formats import COLUMN_LIMIT, MAX_LINES, Confidence, Row, Source, Table, reads
 from playground.reading.formats.column_names import CREDITS
 from playground.reading.formats.items import CELL_LIMIT, check_totals, make_row
-from playground.reading.formats.table import COLUMN_LIMIT, MAX_LINES, Confidence, Row, Source, Table, reads
 from playground.reading.formats.xml_events import Element, Events, find_root, parse
 from playground.reading.text import normalise
 

@@ -13,9 +13,9 @@ from functools import partial
 from itertools import repeat
 from math import log
 
+from playground.reading.formats import SAMPLE, Confidence, Row, Source, Table, find_fault, reads
 from playground.reading.formats.column_names import find_direction, find_role
 from playground.reading.formats.languages import detect_line_language, find_line_script, is_language
-from playground.reading.formats.table import SAMPLE, Confidence, Row, Source, Table, find_fault, reads
 from playground.reading.text import unquote
 
 _LABEL = re.compile(r"\s*(?:[-*•] )?(?:([^\W\d_][\w-]{0,14}) ?([:：>\t])|[\[(<]([^\W\d_][\w-]{0,14})[\])>])")

@@ -10,10 +10,10 @@ from itertools import chain, pairwise
 from typing import Any
 
 from playground.config import Refusal
+from playground.reading.formats import COLUMN_LIMIT, LINE_LIMIT, MAX_LINES, SAMPLE, UNPACKED_LIMIT, Notes, Row, Table
 from playground.reading.formats.column_names import CREDITS, plain
 from playground.reading.formats.columns import find_pair, rank_columns, summarise_column
 from playground.reading.formats.languages import is_language
-from playground.reading.formats.table import COLUMN_LIMIT, LINE_LIMIT, MAX_LINES, SAMPLE, UNPACKED_LIMIT, Notes, Row, Table
 from playground.reading.text import normalise
 
 CELL_LIMIT = 10 * MAX_LINES  # cells in all rows together

@@ -11,9 +11,9 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
+from playground.reading.formats import SAMPLE, Confidence, Notes, Source, Table, reads
 from playground.reading.formats.column_names import CREDITS, count_certain, count_known, plain
 from playground.reading.formats.items import BROKEN, VALUE_LIMIT, Number, flatten, join_keys, make_table
-from playground.reading.formats.table import SAMPLE, Confidence, Notes, Source, Table, reads
 from playground.reading.text import normalise
 
 _NAMED = (".json", ".jsonl", ".ndjson", ".geojson", ".json5", ".jsonc")

@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from playground.config import Refusal
+from playground.reading.formats import COLUMN_LIMIT, SAMPLE, Confidence, Notes, Row, Source, Table, find_fault, reads
 from playground.reading.formats.column_names import compare_directions, find_role, name_columns
 from playground.reading.formats.columns import rank_dullness
 from playground.reading.formats.delimited import guess_delimiter, has_tabs
@@ -17,7 +18,6 @@ from playground.reading.formats.items import join_keys, make_row
 from playground.reading.formats.languages import is_language
 from playground.reading.formats.records import csv_rows, is_filled, measure_widths
 from playground.reading.formats.sheets import read_workbook
-from playground.reading.formats.table import COLUMN_LIMIT, SAMPLE, Confidence, Notes, Row, Source, Table, find_fault, reads
 
 _TAG = re.compile(
     r"\s*</?(url|talkid|keywords|description|title|speaker|reviewer|translator|doc|transcript|date|dtime|videourl|videopath)\b",

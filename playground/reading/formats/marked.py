@@ -8,12 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from playground.reading.formats import COLUMN_LIMIT, SAMPLE, Confidence, Row, Source, Table, find_fault, reads
 from playground.reading.formats.column_names import find_direction
 from playground.reading.formats.delimited import guess_delimiter
 from playground.reading.formats.items import make_row
 from playground.reading.formats.languages import find_letter_script
 from playground.reading.formats.records import STRONG, WEAK, find_separator
-from playground.reading.formats.table import COLUMN_LIMIT, SAMPLE, Confidence, Row, Source, Table, find_fault, reads
 
 BARS = re.compile(r"\|\|\|")
 _WORD = re.compile(r"\S+")

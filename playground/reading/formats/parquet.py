@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from playground.config import Refusal
+from playground.reading.formats import COLUMN_LIMIT, MAX_LINES, UNPACKED_LIMIT, Confidence, Source, Table, reads
 from playground.reading.formats.items import VALUE_LIMIT, make_table
-from playground.reading.formats.table import COLUMN_LIMIT, MAX_LINES, UNPACKED_LIMIT, Confidence, Source, Table, reads
 
 _BATCH = 65_536  # rows
 

@@ -7,12 +7,12 @@ import re
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
+from playground.reading.formats import ENDLESS, LINE_LIMIT, MAX_LINES, SAMPLE, Confidence, Source, Table, comment_row, reads
 from playground.reading.formats.column_names import compare_directions, name_columns
 from playground.reading.formats.exchange import Units
 from playground.reading.formats.items import join_keys, make_row
 from playground.reading.formats.languages import is_language
 from playground.reading.formats.lines import join_files
-from playground.reading.formats.table import ENDLESS, LINE_LIMIT, MAX_LINES, SAMPLE, Confidence, Source, Table, comment_row, reads
 from playground.reading.formats.xml_events import Element, Events, find_root, parse
 from playground.reading.text import normalise, unescape, unquote
 

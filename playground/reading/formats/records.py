@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from playground.reading.formats.table import COLUMN_LIMIT, ENDLESS, SAMPLE, Row, find_fault
+from playground.reading.formats import COLUMN_LIMIT, ENDLESS, SAMPLE, Row, find_fault
 
 _CELL_LINES = 100  # a quoted cell over more lines was never closed
 _OPENING = re.compile(' *"')

@@ -12,9 +12,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
+from playground.reading.formats import COLUMN_LIMIT, SAMPLE, UNPACKED_LIMIT, Confidence, Notes, Row, Source, Table, reads
 from playground.reading.formats.column_names import CREDITS
 from playground.reading.formats.items import check_totals, make_row
-from playground.reading.formats.table import COLUMN_LIMIT, SAMPLE, UNPACKED_LIMIT, Confidence, Notes, Row, Source, Table, reads
 from playground.reading.formats.xml_events import Element, Events, parse
 from playground.reading.text import normalise
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from playground.config import Refusal
+from playground.reading.formats import FORMATS, LINE_LIMIT, SAMPLE, Confidence, Row, Source, Table, comment_row, read_first, reads
 from playground.reading.formats.delimited import read_csv
 from playground.reading.formats.items import BROKEN, make_table
 from playground.reading.formats.records import csv_rows, is_filled
-from playground.reading.formats.table import FORMATS, LINE_LIMIT, SAMPLE, Confidence, Row, Source, Table, comment_row, read_first, reads
 from playground.reading.text import normalise
 
 TERMS = re.compile(r"(?i)licen[cs]e|\bCC[ -](BY|0)|creativecommons|attribution|copyright|public domain")

@@ -12,7 +12,7 @@ from xml.sax import SAXParseException  # only the exception: the parser is defus
 from xml.sax.handler import ContentHandler
 
 from playground.config import Refusal
-from playground.reading.formats.table import ENDLESS, Source
+from playground.reading.formats import ENDLESS, Source
 
 _CHUNK = 1024 * 1024  # bytes; large, as expat rescans a long token with every chunk
 _MAX_ELEMENTS = 3_000_000  # the most that can be read within the timeout

@@ -16,7 +16,7 @@ import torch
 from playground import words
 from playground.config import LIVE_KNOBS, MOVED_KNOBS, Refusal, check, current_name, from_json, to_json
 from playground.data.tokenizers import Tokenizer, load_tokenizer
-from playground.reading.formats import table as limits
+from playground.reading import formats as limits
 from playground.reading.pairs import Pairs, check_size, json_parts
 from playground.runs.disk import files
 from playground.runs.disk.replay_file import pack_replay, read_parameters, unpack_replay

@@ -1,5 +1,5 @@
 // Blocks to elements, reused when they change. Each kind of block is drawn by the function that its script registers here; kinds of no
-// feature are drawn below. Python declares the fields of every kind (see the kinds.py of its feature).
+// feature are drawn below. Python declares the fields of every kind (see its feature).
 // @ts-check
 
 import { cursor, move, page, subscribe } from "./store.js";

@@ -5,9 +5,8 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from playground.reading.formats import exchange, items, xml_events
+from playground.reading.formats import Source, exchange, items, xml_events
 from playground.reading.formats.json_lists import read_json
-from playground.reading.formats.table import Source
 from tests.reading.outcomes import named, outcome, read, read_or_refused, refused
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'

@@ -13,10 +13,9 @@ from hypothesis import given, strategies as st
 from openpyxl.chart import BarChart
 
 from playground.config import Refusal
-from playground.reading.formats import items, sheets
+from playground.reading.formats import Source, items, sheets
 from playground.reading.formats.parquet import read_parquet
 from playground.reading.formats.sheets import read_workbook
-from playground.reading.formats.table import Source
 from tests.reading import outcomes
 from tests.reading.outcomes import refusal_of
 

@@ -9,9 +9,8 @@ from itertools import product
 import pytest
 from hypothesis import example, given, strategies as st
 
-from playground.reading.formats import annotated, delimited, marked
+from playground.reading.formats import COLUMN_LIMIT, Source, annotated, delimited, marked
 from playground.reading.formats.records import csv_rows
-from playground.reading.formats.table import COLUMN_LIMIT, Source
 from playground.reading.text import strip_markup
 from tests.reading.outcomes import outcome, read, refused, two
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, UNK, Refusal
 from playground.data.corpus import SPLITS
-from playground.data.statistics import Statistics
+from playground.data.warnings import Statistics
 from playground.decoding import Hypothesis, Pass, Trace, greedy, trace
 from playground.features.shared.queries import results
 from playground.features.shared.queries.results import Likely, Piece, SentenceTrace, likely_of, pieces_from, pieces_of

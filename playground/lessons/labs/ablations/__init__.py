@@ -11,7 +11,7 @@ from playground.model.attention import MultiHeadAttention, head_widths, scaled_d
 from playground.model.layers import EncoderLayer, FeedForward, Residual
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
 from playground.model.transformer import Transformer, initialise
-from playground.training.schedule import learning_rate
+from playground.training.optimisers import learning_rate
 from playground.training.step import cross_entropy
 from playground.variants import alternatives
 
