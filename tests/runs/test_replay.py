@@ -23,8 +23,7 @@ from playground.runs.rounded import shapes_of
 from playground.runs.run import Run
 from playground.training.loop import Training
 from playground.training.metrics import Validation
-from tests.runs.by_hand import at_rest, ordered
-from tests.runs.tiny import CORPORA, LIMITS, ME, YOU, alone, ended_as_if_alone, same_parameters, same_replay, tiny
+from tests.runs.tiny import CORPORA, LIMITS, ME, YOU, alone, at_rest, ended_as_if_alone, ordered, same_parameters, same_replay, tiny
 from tests.training.corpora import training_of
 from tests.variants.varied import STEADY, UNSTEADY, naive, talkative
 

@@ -13,7 +13,7 @@ from playground.decoding import classify, greedy, search
 from playground.features.translate import query as copying
 from playground.features.translate.query import DecodingOptions, trace_output, translate
 from playground.tasks.toy_tasks import references
-from tests.runs.by_hand import refused
+from tests.runs.tiny import refused
 
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
 

@@ -20,8 +20,8 @@ from playground.runs.disk.folder import NAMES, Folder, describe
 from playground.runs.names import owner_of
 from playground.runs.queue import saving, train_inline
 from playground.runs.registry import Runs
-from tests.runs.by_hand import at_rest, begun, ended, ordered, refused
-from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, YOU, curve, done, ended_as_if_alone, limits, same_parameters, tiny
+from tests.runs import tiny as shared
+from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, YOU, at_rest, begun, curve, done, ended, limits, ordered, refused, tiny
 from tests.simulation import world as simulation
 from tests.simulation.world import Disk, World
 
@@ -136,7 +136,7 @@ def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, name, h
     assert run.status == "done"
     assert (run.message is not None) == (name == "state.safetensors"), "it is told until the run goes on"
     assert curve(run) == curve(twin())
-    assert same_parameters(run.snapshot.parameters, twin().snapshot.parameters)
+    assert shared.same_parameters(run.snapshot.parameters, twin().snapshot.parameters)
     shutil.copytree(path, old_of(path), dirs_exist_ok=True)  # as a crash before the end of the last save leaves it
     world.restart(killed=False)
     assert not old_of(path).exists()
@@ -159,7 +159,7 @@ def test_a_damaged_save_takes_nothing_from_a_run_that_trains(world):
     flipped(world.runs.store.path(run) / "weights.safetensors")
     world.runs.store.read(run, Folder.files)
     assert (run.status, run.step, run.message) == ("training", step, None)
-    ended_as_if_alone(at_rest(world, run), tiny())
+    shared.ended_as_if_alone(at_rest(world, run), tiny())
 
 
 def test_a_fork_is_wholly_of_the_save_that_can_be_read(world, data):
@@ -307,4 +307,4 @@ def test_killed_the_run_is_what_it_would_have_been(world, point):
     assert Folder(files.sibling_paths(folder / "runs" / run.id).old).run.step == run.step - 1, "the save before is whole as well"
     ordered(world, run, "resume", TOKEN)
     assert names() == [run.id]
-    ended_as_if_alone(run, tiny())
+    shared.ended_as_if_alone(run, tiny())

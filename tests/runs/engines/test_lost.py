@@ -10,9 +10,8 @@ from playground.runs.engines.host import Host
 from playground.runs.engines.trainer import Lost
 from playground.runs.queue import saving
 from playground.ui.operator import health
-from tests.runs.by_hand import begun
 from tests.runs.engines.links import Dying, Machines, Near
-from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, ended_as_if_alone, limits, tiny, wait
+from tests.runs.tiny import ME, YOU, alone, at_step, begun, curve, done, ended_as_if_alone, limits, tiny, wait
 
 
 @pytest.fixture
