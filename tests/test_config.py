@@ -48,7 +48,7 @@ from playground.words import LANGUAGES
 from tests.inspection.test_activations import SRC, TGT
 from tests.inspection.test_derivation import build as small
 from tests.runs.tiny import refused
-from tests.training.corpora import training_of
+from tests.variants.varied import training_of
 
 NUMBERS = [name for name in KNOBS if limits(name).low is not None]
 

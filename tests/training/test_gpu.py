@@ -9,8 +9,8 @@ from playground.choices import VARIANTS
 from playground.training.cuda_graph import CapturedSteps
 from playground.training.loop import Training
 from tests.runs.tiny import same_parameters
-from tests.training.corpora import training_of
 from tests.training.test_replicas import RULES, VARIATIONS, Recorder, is_taken_back
+from tests.variants.varied import training_of
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 MORE = [{"label_smoothing": 0.1}, {"batch_unit": "tokens", "batch_size": 200}]
