@@ -1,8 +1,8 @@
 import js from "@eslint/js";
 import globals from "globals";
 
-import plain from "./tests/js/lint/plain_english.js";
-import strays from "./tests/js/lint/strays.js";
+import plain from "./lint/plain_english.js";
+import strays from "./lint/strays.js";
 
 const LANGUAGES = ["English", "EN", "中文"]; // in their own words, whatever the page's
 
@@ -21,7 +21,7 @@ export default [
       "words/strays": ["error", { allow: [...LANGUAGES, ...KEYS] }],
     },
   },
-  { files: ["tests/**/*.js", "*.js"], languageOptions: { globals: globals.node } },
+  { files: ["lint/*.js", "tests/**/*.js", "*.js"], languageOptions: { globals: globals.node } },
   {
     rules: {
       "array-callback-return": "error",

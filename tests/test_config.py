@@ -47,8 +47,8 @@ from playground.variants import build
 from playground.words import LANGUAGES
 from tests.inspection.test_activations import SRC, TGT
 from tests.inspection.test_derivation import build as small
-from tests.runs.by_hand import refused
-from tests.training.corpora import training_of
+from tests.runs.tiny import refused
+from tests.variants.varied import training_of
 
 NUMBERS = [name for name in KNOBS if limits(name).low is not None]
 

@@ -21,8 +21,7 @@ from playground.pretrained import KINDS, _number_words
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
 from playground.runs.queue import train_inline
-from tests.runs.by_hand import refused
-from tests.runs.tiny import TINY
+from tests.runs.tiny import TINY, refused
 
 ROOT = Path(__file__).parents[1]
 TINY_OPTIONS = [part for name, value in TINY.items() for part in (f"--{name.replace('_', '-')}", str(value))]

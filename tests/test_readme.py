@@ -13,9 +13,9 @@ from hypothesis import settings
 from PIL import Image
 
 import playground
+from docs.film import FILM, PICTURES
 from playground.cli import parser
 from playground.readme import BLOCKS, DOCUMENTS, QUIZ, ROOT, renew
-from tests.browser.film import FILM, PICTURES
 
 TEXTS = {document.relative_to(ROOT).as_posix(): document.read_text(encoding="utf-8") for document in DOCUMENTS}
 TEXT = "\n".join(TEXTS.values())
@@ -55,7 +55,7 @@ def test_every_picture_is_of_this_version_and_named_somewhere():
     for picture in PICTURES.iterdir():
         with Image.open(picture) as image:
             version = image.info.get("comment", b"").decode() or image.info["version"]
-        assert version == playground.__version__, f"{picture.name}: run python -m tests.browser.film"
+        assert version == playground.__version__, f"{picture.name}: run python -m docs.film"
         assert f"pictures/{picture.name})" in TEXT, picture.name
     assert FILM.stat().st_size < 1_500_000
 

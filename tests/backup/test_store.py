@@ -15,9 +15,8 @@ from playground.cli import main
 from playground.config import Refusal
 from playground.rooms.registry import DAY, Rooms
 from playground.runs.disk import files
-from tests.runs.by_hand import refused
 from tests.runs.disk.test_saves import KNOBS, flipped, old_of, served
-from tests.runs.tiny import ME, PAIRS, YOU, at_step, done, tiny, wait
+from tests.runs.tiny import ME, PAIRS, YOU, at_step, done, refused, tiny, wait
 
 FOREIGN = "F" * 22
 

@@ -7,11 +7,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ready
 from tests.browser.server import PATH, Server, proxy
 
 from tests.browser.steps import (  # isort: skip
-    ONE_SENTENCE, about_the_run, address, drawn, drawn_from, eventually, has_address, has_status, link, new_run, number, replay_of,
+    ONE_SENTENCE, about_the_run, address, drawn, drawn_from, eventually, has_address, has_status, link, new_run, number, ready, replay_of,
     source, tab, train, type_sentence, where, words,
 )  # fmt: skip
 

@@ -15,8 +15,7 @@ from playground.features.registry import PLACES
 from playground.features.shared.figures import attention, tokens
 from playground.features.shared.figures.theme import Style
 from tests.browser.audit import CROWDED, TOUCHING, audit
-from tests.browser.conftest import ready
-from tests.browser.steps import about_the_run, drawn, eventually, link, press_tab
+from tests.browser.steps import about_the_run, drawn, eventually, link, press_tab, ready
 from tests.figures.gallery import HARD, gallery, labels
 
 SIZES = ((390, 844), (1366, 768), (1920, 1080))

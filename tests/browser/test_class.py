@@ -11,9 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.audit import axe
-from tests.browser.conftest import ready
 from tests.browser.server import ROOT, Server
-from tests.browser.steps import PHONE, address, eventually, has_address, has_status, press_tab, words
+from tests.browser.steps import PHONE, address, eventually, has_address, has_status, press_tab, ready, words
 
 SMALL = {"viewport": {"width": 390, "height": 844}}
 KNOBS = "train_size=200&validation_size=20&d_model=16&n_heads=1&encoder_layers=1&decoder_layers=1&d_ff=16&batch_size=4&packing=off"

@@ -8,11 +8,10 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from playground.words import LANGUAGES, glossary, say
-from tests.browser.conftest import ready
 
 from tests.browser.steps import (  # isort: skip
-    ONE_SENTENCE, PHONE, SMALL, address, drawn, eventually, has_address, has_status, is_not_wide, link, number, replay_of, tab, train,
-    watch_values, words,
+    ONE_SENTENCE, PHONE, SMALL, address, drawn, eventually, has_address, has_status, is_not_wide, link, number, ready, replay_of, tab,
+    train, watch_values, words,
 )  # fmt: skip
 
 STOPS = 35  # to the first picture without a shortcut: one for each group, and one for each knob in sight

@@ -12,9 +12,11 @@ from threading import Thread
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ready
 from tests.browser.server import Server
-from tests.browser.steps import PHONE, SMALL, STEPS, eventually, figure, has_address, has_status, link, new_run, number, tab, train, words
+
+from tests.browser.steps import (  # isort: skip
+    PHONE, SMALL, STEPS, eventually, figure, has_address, has_status, link, new_run, number, ready, tab, train, words,
+)  # fmt: skip
 
 # Everything that the button has said since.
 LISTEN = """(button) => {

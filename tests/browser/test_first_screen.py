@@ -9,9 +9,8 @@ from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
 from playground.ui.page import build_frozen_page
 from playground.words import say
-from tests.browser.conftest import ready
 from tests.browser.server import PATIENCE, ROOT, Server, files
-from tests.browser.steps import PHONE, eventually, has_status, words
+from tests.browser.steps import PHONE, eventually, has_status, ready, words
 
 pytestmark = pytest.mark.night
 

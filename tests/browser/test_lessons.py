@@ -11,8 +11,7 @@ from playground.lessons import checks
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
 from playground.lessons.tour import STOPS
-from tests.browser.conftest import ready
-from tests.browser.steps import address, drawn, has_address, link, place_of, tab, where, words
+from tests.browser.steps import address, drawn, has_address, link, place_of, ready, tab, where, words
 
 FIRST = LESSONS[1]  # after the tour
 

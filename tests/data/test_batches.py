@@ -20,7 +20,7 @@ from playground.data.corpus import Item, LazySequence
 from playground.data.readable import continuing_tokens, find_unknown, replace_word, spell_word
 from playground.data.tokenizers import LARGEST, CharacterTokenizer, WordTokenizer, load_tokenizer, train_tokenizer
 from playground.reading.text import normalise
-from tests.runs.by_hand import refused
+from tests.runs.tiny import refused
 
 ids = st.lists(st.integers(3, 99), max_size=9).map(tuple)
 some_items = st.lists(st.builds(Item, st.just(""), st.just(""), ids, ids), min_size=1, max_size=20)

@@ -19,7 +19,7 @@ from playground.reading.uploads import read_files
 from playground.tasks.toy_tasks import TASKS, references, split_of
 from playground.words import LANGUAGES
 from tests.reading.outcomes import word
-from tests.runs.by_hand import refused
+from tests.runs.tiny import refused
 
 SMALL = DataConfig(train_size=300, validation_size=40)
 OWN = DataConfig(task="own")

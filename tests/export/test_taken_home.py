@@ -33,9 +33,8 @@ from playground.runs.queue import train_inline
 from playground.runs.run import Run
 from playground.variants import build
 from playground.words import LANGUAGES
-from tests.runs.by_hand import refused
 from tests.runs.conftest import reader  # noqa: F401
-from tests.runs.tiny import CORPORA, PAIRS, alone, tiny
+from tests.runs.tiny import CORPORA, PAIRS, alone, refused, tiny
 
 NAMES = {"config.json", "history.csv", "model.py", "model.safetensors", "README.md", "run.ipynb", "use.py"}
 NAMES |= {f"{side}_tokenizer.json" for side in ("src", "tgt")}

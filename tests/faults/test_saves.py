@@ -67,31 +67,6 @@ def test_wherever_the_space_ends_the_old_folder_stands_and_nothing_is_left_over(
     assert at > 8
 
 
-@pytest.mark.night
-@pytest.mark.fault("no space on the disk for a whole training", "the run says that its end is not on the disk, and it is written later")
-@pytest.mark.parametrize("operation", ["open", *(pytest.param(name, marks=pytest.mark.night) for name in ("fsync", "rename"))])
-def test_a_run_that_ends_on_a_full_disk_says_that_it_is_not_there_and_is_written_later(tmp_path, operation):
-    with served(tmp_path) as runs:
-        run = at_step(runs.create(tiny(steps=60), ME), 1)
-        with full(ALWAYS, [operation]):
-            done(run)
-            assert (run.status, run.step) == ("done", 60)
-            assert run.message.key == "runs.end_not_on_disk"
-            assert run.checkpoint_step != 60
-            assert {path.name for path in runs.store.root.iterdir()} <= {run.id, f"{run.id}.old"}
-            runs._housekeeper.retry_saves()  # still no space
-            assert run.message.key == "runs.end_not_on_disk"
-            with pytest.raises(Refusal, match="disk"):
-                runs.copy(run.id, YOU)
-            assert run.snapshot.step == 60, "it is whole in memory"
-        runs._housekeeper.retry_saves()
-        assert (run.status, run.message, run.checkpoint_step) == ("done", None, 60)
-    with served(tmp_path) as runs:
-        back = runs.get(run.id)
-        assert (back.status, back.step, back.message) == ("done", 60, None)
-        assert curve(back) == curve(alone(tiny(steps=60))[0])
-
-
 @pytest.mark.fault("no space on the disk for a whole training, and a restart", "the run is as far as the disk knows, and says so")
 @pytest.mark.night
 @pytest.mark.parametrize("small", [True, False])

@@ -19,7 +19,7 @@ from playground.freeze.plan import STEPS, Places, axis, choose_steps, heads, pla
 from playground.runs.registry import Runs
 from playground.ui.boot import list_runs
 from playground.words import LANGUAGES
-from tests.runs.by_hand import refused
+from tests.runs.tiny import refused
 
 FIRST = Places("sentence 0", ("encoder.0.self_attention.weights", "memory"), queries=4, keys=4)
 COLOURS = [[at / 10, f"#{at:06x}"] for at in range(11)]

@@ -26,7 +26,7 @@ from playground.inspection.backward_sublayer import explain_score, explain_strea
 from playground.runs.run import Run
 from playground.training.slow_step import SlowStep, slow_step
 from tests.inspection.conftest import calculate
-from tests.training.corpora import training_of
+from tests.variants.varied import training_of
 
 OPTIONS = [
     {}, {"dropout": 0.2, "optimiser": "adam", "label_smoothing": 0.1}, {"optimiser": "adamw", "share_embeddings": "all", "norm": "pre"},

@@ -9,7 +9,7 @@ openPage("?lang=en&run=a");
 Object.assign(globalThis, { setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
 const from = (name, folder = "ui/static") => import(`../../playground/${folder}/${name}.js`);
 const { change, move, page } = await from("store");
-const { opensFor, shareLink } = await from("dialogs");
+const { HELP, opensFor, shareLink } = await from("dialogs");
 const { nearest } = await from("knobs");
 const bounds = { d_model: { low: 8, high: 512, step: 8 }, learning_rate: { low: 1e-5, high: 1, step: 0 } };
 const statuses = { working: [], resumable: [], over: [] };
@@ -23,14 +23,14 @@ links.push(shareLink());
 const { stopUpNext } = await from("course");
 const { csvOf, tableOf } = await from("downloads");
 const { fillCurve } = await from("pen");
+const { WIDTH, layOut, partsOf } = await from("figure_layout");
 const { nearest: nearestGrid, place } = await from("frozen_server");
 const { KEYS: gridKeys } = await from("gridkeys");
-const { HELP } = await from("dialogs");
-const { neighbour, KEYS: groupKeys } = await from("keyboard");
-const { ACTS: pageKeys } = await from("keyboard");
+const { ACTS: pageKeys, KEYS: groupKeys, neighbour } = await from("keyboard");
 const { Path, onBeat, reached, trailAfter } = await from("pen");
 const { ACTS: presentKeys } = await from("present");
 const { KEYS: roomKeys } = await from("room_dialog");
+const { holds } = await from("rules");
 const { judged } = await from("tour", "features/map");
 
 /** A test of a function by rows of what it gives and what it is given. */
@@ -208,4 +208,106 @@ test("while points come, however unevenly, a line never stands still between two
   assert.ok(trail <= 700);
   for (let at = 0; at < 40; at++) come(100);
   assert.ok(trail <= 150, `${trail} ms`);
+});
+
+// The rules by which the page ticks off a lesson's steps. That they fit every step there is, tests/lessons/test_course.py sees.
+const screen = (more = {}) => ({
+  cursor: { tab: "map", stage: "", q: "", k: "", text: "", shift: "3", ...more.cursor },
+  card: { id: "abba", settings: { task: "reverse", positions: "none" }, mine: false, parent: null, examples: [["ab", "ba"]], ...more.card },
+  run: { id: "abba", step: 0, validations: {}, ...more.run },
+  sentence: null, hasRead: false, isAnswered: () => false, isInSight: () => false, ...more.rest,
+});
+const done = (when, more, values = new Set()) => holds(when, screen(more), values);
+const unknown = { rest: { card: null } }; // before the run on screen is known
+const exact = (...shares) => ({ run: { validations: { exact_match: shares } } });
+const rate = { settings: { learning_rate: 0.001 } }, isRate = { live: "learning_rate" };
+const live = (value) => ({ card: rate, run: { live: { learning_rate: value } } });
+const sentence = { source: [{ known: true }], correct: true };
+const reads = (text, more = {}) => ({ cursor: { text }, rest: { sentence: { ...sentence, ...more } } });
+
+test("each condition, where it holds and where it does not", () => {
+  const rows = [
+    [true, { at: { tab: "map" } }], [false, { at: { tab: "training" } }], [false, { at: { tab: "map", stage: "*" } }],
+    [true, { at: { stage: "*" } }, { cursor: { stage: "memory" } }], [true, { at: { q: "" } }],
+    [true, { at: { stage: "*.weights" } }, { cursor: { stage: "decoder.0.cross_attention.weights" } }],
+    [false, { at: { stage: "*.weights" } }, { cursor: { stage: "decoder.0.cross_attention.scores" } }],
+    ...[["1", "2", true], ["2", "2", false], ["2", "1", false], ["", "2", false], ["2", "", false], ["9", "10", true]].map(
+      ([q, k, wanted]) => [wanted, { ahead: true }, { cursor: { q, k } }]),
+    [true, { settings: { positions: "none" } }], [true, { settings: {} }], [false, { settings: { positions: "none", task: "sort" } }],
+    [true, { mine: true }, { card: { mine: true } }], [false, { mine: true }],
+    [true, { forked: true }, { card: { parent: { run: "sort", step: 3 } } }], [false, { forked: true }],
+    [false, { settings: {} }, unknown], [false, { mine: true }, unknown], [false, { forked: true }, unknown], [false, { steps: 0 }, unknown],
+    ...[[59, false], [60, true], [61, true]].map(([step, wanted]) => [wanted, { steps: 60 }, { run: { step } }]),
+    [true, { exact: 0.9 }, exact(0.2, 0.9)], [false, { exact: 0.9 }, exact(0.95, 0.89)], [false, { exact: 0.9 }, exact()], [false, { exact: 0.9 }],
+    [true, isRate, live(0.002)], [false, isRate, live(0.001)], [false, isRate], [false, { live: "dropout" }, { run: { live: { learning_rate: 1 } } }],
+    [true, { sentence: "own" }, reads("abc")], [false, { sentence: "own" }, reads("ab")], [false, { sentence: "own" }, reads("  ")],
+    [true, { sentence: "unknown" }, reads("ab", { source: [{ known: true }, { known: false }] })], [false, { sentence: "unknown" }, reads("ab")],
+    ...[[false, true], [true, false], [null, false]].map(([correct, wanted]) => [wanted, { sentence: "wrong" }, reads("ab", { correct })]),
+    ...["own", "unknown", "wrong"].map((kind) => [false, { sentence: kind }, { cursor: { text: "ab" } }]),
+    [false, { sentence: "wrong" }, { rest: { card: null, sentence: { ...sentence, correct: false } } }],
+    ...["softmax", "heads"].map((guess) => [guess === "softmax", { guess }, { rest: { isAnswered: (name) => name === "softmax" } }]),
+    [true, { read: true }, { rest: { hasRead: true } }], [false, { read: true }],
+    [true, { sees: ".fixed" }, { rest: { isInSight: (selector) => selector === ".fixed" } }], [false, { sees: ".fixed" }],
+    [false, { at: { tab: "map" }, mine: true }], [true, { at: { tab: "map" }, mine: true }, { card: { mine: true } }],
+    [false, { at: { tab: "map" }, mine: true }, { card: { mine: true }, cursor: { tab: "training" } }],
+  ];
+  for (const [wanted, when, more] of rows) assert.equal(done(when, more), wanted, JSON.stringify([when, more]));
+  assert.throws(() => done({ dances: true }), TypeError);
+});
+
+test("different: so many values one after another, each while the rest held, of one field or of several together", () => {
+  const values = new Set(), when = { at: { tab: "map" }, different: [["shift"], 3] };
+  const at = (shift, tab = "map") => done(when, { cursor: { shift, tab } }, values);
+  assert.deepEqual([at("3"), at("3"), at("4"), at("5", "training"), at("4"), at("6")], [false, false, false, false, false, true]);
+  assert.ok(at("3")); // once done it stays done as long as the rest holds
+  const heads = new Set(), of = (layer, head) => done({ different: [["layer", "head"], 3] }, { cursor: { layer, head } }, heads);
+  assert.deepEqual([of("", ""), of("1", ""), of("1", "2"), of("2", "1")], [false, false, false, true]); // nothing at all is no value
+});
+
+// The paper's figure: nothing lies over anything else, and lines begin and end at boxes.
+const part = (name, kind, shows = [], stages = [name]) => ({ name, kind, text: name, about: name, hue: "encoder", shows, stages });
+const sublayer = (name, kind, shows, residual = true) => ({
+  parts: [
+    ...(kind === "attention" ? [part(`${name}.mask`, "mask_padding", [{ tab: "masks", mask: "padding" }], [`${name}.masked`])] : []),
+    part(name, kind, shows),
+    part(`${name}.norm`, "add_norm", [{ tab: "map", stage: `${name.replace(".", ".0.")}.norm` }], [`${name}.norm`, `${name}.residual`]),
+  ],
+  residual,
+});
+const stack = (name, side, sublayers, end = []) => ({
+  layers: 2,
+  input: [part(`${side}.ids`, "tokens"), part(`${side}.embedding`, "embedding", [{ tab: "embeddings", what: side }])],
+  sublayers, end,
+});
+const figure = (residual = true) => ({
+  label: "", open: "", next: "", shared: "none", differences: "",
+  encoder: stack("encoder", "src", [
+    sublayer("encoder.self_attention", "attention", [{ tab: "attention", part: "encoder" }], residual),
+    sublayer("encoder.feed_forward", "feed_forward", [{ tab: "map", stage: "encoder.0.feed_forward.activated" }], residual),
+  ]),
+  memory: part("memory", "memory"),
+  decoder: stack("decoder", "tgt", [
+    sublayer("decoder.self_attention", "attention", [{ tab: "attention", part: "decoder" }], residual),
+    sublayer("decoder.cross_attention", "attention", [{ tab: "attention", part: "cross" }], residual),
+  ], [part("logits", "linear"), part("probabilities", "softmax")]),
+});
+
+test("every part has a box in the drawing, and none lies over another", () => {
+  const plan = layOut(figure()), boxes = [...plan.boxes.values()];
+  assert.deepEqual([...plan.boxes.keys()].sort(), partsOf(figure()).map(({ name }) => name).sort());
+  for (const { x, y, width, height } of boxes) assert.ok(x >= 0 && y >= 0 && x + width <= WIDTH && y + height <= plan.height);
+  for (const [at, a] of boxes.entries())
+    for (const b of boxes.slice(at + 1))
+      assert.ok(a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y);
+});
+
+test("lines end at boxes: from the memory at cross-attention, around each sublayer where there are residuals", () => {
+  const plan = layOut(figure()), cross = plan.boxes.get("decoder.cross_attention");
+  const [memory] = plan.lines.filter(({ kind }) => kind === "memory");
+  assert.deepEqual(memory.points.at(-1), [cross.x, cross.y + cross.height / 2]);
+  const on = ([x, y]) => [...plan.boxes.values()].some((box) => x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height);
+  const around = plan.lines.filter(({ kind }) => kind === "residual");
+  assert.equal(around.length, 4);
+  for (const { points } of around) assert.ok(on(points.at(-1)));
+  assert.equal(layOut(figure(false)).lines.filter(({ kind }) => kind === "residual").length, 0);
 });

@@ -27,8 +27,7 @@ from playground.training.metrics import build_eval_set
 from playground.variants import ALL, build
 from playground.words import LANGUAGES, entries
 from tests.runs.tiny import CORPORA
-from tests.training.corpora import taught, training_of
-from tests.variants.varied import SRC, TGT, paper_and_variant
+from tests.variants.varied import SRC, TGT, paper_and_variant, taught, training_of
 
 CURVE = {"step": [10], "token_accuracy": [0.5], "exact_match": [0.5]}
 TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, train_size=100, batch_size=4, validation_size=10, eval_every=2)

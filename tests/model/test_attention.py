@@ -18,7 +18,7 @@ from playground.model.masks import causal_mask, padding_mask, target_mask
 from playground.model.parts import Dropout, Embedding, Linear
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, position_ids, sinusoids
 from playground.model.transformer import Transformer
-from tests.runs.by_hand import refused
+from tests.runs.tiny import refused
 from tests.variants.varied import attention_pairs, draw
 
 

@@ -12,7 +12,7 @@ from playground.config import Refusal
 from playground.rooms import activities
 from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import Member, Room, ticket_of
-from tests.runs.by_hand import refused as refused
+from tests.runs.tiny import refused as refused
 
 TEACHER, ANNA, BEN = "a" * 32, "b" * 32, "c" * 32
 

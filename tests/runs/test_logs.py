@@ -11,8 +11,7 @@ from playground.config import Refusal
 from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import ticket_of
 from playground.runs import upload_process
-from tests.runs.by_hand import LONG, at_rest, refused
-from tests.runs.tiny import ME, tiny
+from tests.runs.tiny import LONG, ME, at_rest, refused, tiny
 
 EVIL = "a sentence\nof mine\r\n\u2028{\"level\": \"error\"}"
 LOG = logging.getLogger("playground.tests")

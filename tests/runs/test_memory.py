@@ -25,8 +25,7 @@ from playground.runs.corpora import MAX_CORPORA, Corpora, ModelCache, sizes
 from playground.runs.engines import host
 from playground.runs.run import Snapshot
 from playground.ui.operator import health
-from tests.runs.by_hand import begun, ended, ordered
-from tests.runs.tiny import PAIRS, YOU, alone, needed, tiny, wait
+from tests.runs.tiny import PAIRS, YOU, alone, begun, ended, needed, ordered, tiny, wait
 
 linux = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux only")
 

@@ -9,8 +9,8 @@ from playground.runs.disk import saves
 from playground.runs.names import owner_of
 from playground.training.loop import Training
 from playground.training.optimisers import REWARMED, learning_rate
-from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
-from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, curve, ended_as_if_alone, limits, same_parameters, same_replay, tiny, wait
+from tests.runs import tiny as shared
+from tests.runs.tiny import CORPORA, LONG, ME, PAIRS, YOU, alone, at_rest, begun, curve, ended, limits, ordered, refused, tiny, wait
 from tests.simulation.story import card
 
 
@@ -36,10 +36,10 @@ def test_interleaved_and_looked_at_runs_equal_their_solitary_twins(serve, monkey
 
     wait(over)
     assert len(snapshots) > 3
-    assert all(same_parameters(snapshot.parameters, then[step]) for step, snapshot in snapshots.items() if step)
+    assert all(shared.same_parameters(snapshot.parameters, then[step]) for step, snapshot in snapshots.items() if step)
     for run, experiment in zip(live, experiments, strict=True):
-        ended_as_if_alone(run, experiment)
-        assert same_parameters(run.snapshot.parameters, alone(experiment)[0].snapshot.parameters)
+        shared.ended_as_if_alone(run, experiment)
+        assert shared.same_parameters(run.snapshot.parameters, alone(experiment)[0].snapshot.parameters)
 
 
 def test_paused_and_stepped_it_goes_one_step_and_a_pause_can_be_taken_back(world):
@@ -50,7 +50,7 @@ def test_paused_and_stepped_it_goes_one_step_and_a_pause_can_be_taken_back(world
     assert (run.status, run.step, len(run.history.steps)) == ("paused", step + 1, step + 1)
     for order in ("resume", "pause", "resume"):
         getattr(world.runs, order)(run.id, ME)
-    ended_as_if_alone(at_rest(world, run), tiny())
+    shared.ended_as_if_alone(at_rest(world, run), tiny())
 
 
 def test_what_a_run_at_rest_does_not_do(world):
@@ -118,8 +118,8 @@ def test_a_look_at_a_step_goes_the_way_the_memory_went_then_also_after_a_restart
 
 
 def same(one, other):
-    equal = curve(one) == curve(other) and one.history.to_json() == other.history.to_json() and same_replay(one, other)
-    return equal and one.step == other.step and same_parameters(one.snapshot.parameters, other.snapshot.parameters)
+    equal = curve(one) == curve(other) and one.history.to_json() == other.history.to_json() and shared.same_replay(one, other)
+    return equal and one.step == other.step and shared.same_parameters(one.snapshot.parameters, other.snapshot.parameters)
 
 
 def test_a_finished_run_is_copied_finished_and_the_copy_outlives_it(world):
@@ -169,7 +169,7 @@ def test_a_fork_goes_on_at_its_parents_step(world):
     ordered(world, held, "resume", YOU)
     at_rest(world, fork)
     assert curve(held) == curve(fork)
-    assert same_replay(held, fork)
+    assert shared.same_replay(held, fork)
     assert (fork.parent, fork.first_step, fork.owner, fork.status, fork.step) == ((source.id, at), at, owner_of(YOU), "done", 24)
     assert [column[:at] for column in curve(fork)] == [column[:at] for column in curve(source)]
     rates, theirs = fork.history.steps.column("learning_rate"), source.history.steps.column("learning_rate")
@@ -245,8 +245,8 @@ def test_whoever_looks_finds_it_going_on_and_it_becomes_what_it_would_have_becom
     assert (back.message.key, back.message.values["step"]) == ("runs.went_on", step)
     twin, _ = alone(tiny())
     assert curve(back) == curve(twin)
-    assert same_parameters(back.snapshot.parameters, twin.snapshot.parameters)
-    assert same_replay(back, twin)
+    assert shared.same_parameters(back.snapshot.parameters, twin.snapshot.parameters)
+    assert shared.same_replay(back, twin)
 
 
 @pytest.mark.fault("kill -9 while runs are paused or stopped", "they stay so until a person resumes them")

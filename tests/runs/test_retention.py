@@ -15,8 +15,7 @@ from playground.runs.names import owner_of
 from playground.runs.orders import STATUSES, UNFINISHED
 from playground.runs.run import Run
 from playground.ui.operator import health
-from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
-from tests.runs.tiny import ME, YOU, alone, curve, ended_as_if_alone, tiny
+from tests.runs.tiny import LONG, ME, YOU, alone, at_rest, begun, curve, ended, ended_as_if_alone, ordered, refused, tiny
 
 NOW = 1e9
 MEGABYTE = 1_000_000

@@ -9,8 +9,7 @@ from playground.runs import making
 from playground.runs.disk import files
 from playground.runs.engines import trainer
 from playground.runs.names import ADJECTIVES, ANIMALS, new_id, new_name, owner_of, owns
-from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
-from tests.runs.tiny import ME, YOU, tiny
+from tests.runs.tiny import LONG, ME, YOU, at_rest, begun, ended, ordered, refused, tiny
 
 CHANGES = {
     "pause": (), "resume": (), "step_once": (), "stop": (), "delete": (), "rename": ("mine now",), "set_live": ("max_grad_norm", 1.0),

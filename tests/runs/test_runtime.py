@@ -20,8 +20,7 @@ from playground.runs.recording import Recording
 from playground.runs.run import Run
 from playground.runs.runtime import JUMP_SECONDS, LASTING_SECONDS, SteadyClock
 from playground.training.loop import Training
-from tests.runs.by_hand import at_rest, begun, ended, refused
-from tests.runs.tiny import CORPORA, LIMITS, ME, alone, curve, tiny
+from tests.runs.tiny import CORPORA, LIMITS, ME, alone, at_rest, begun, curve, ended, refused, tiny
 
 DAY = 86_400.0
 JUMPS = st.sampled_from([DAY, -DAY, 30 * 365 * DAY, -30 * 365 * DAY])

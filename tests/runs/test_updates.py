@@ -15,8 +15,7 @@ from playground.runs.history import History, Probe, decimate, tokens_correct
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.runs.tables import Updates, csv_of
-from tests.runs.by_hand import begun, ended, refused
-from tests.runs.tiny import ME, alone, tiny
+from tests.runs.tiny import ME, alone, begun, ended, refused, tiny
 
 WHOLE = ("validations", "events", "replay", "parameter_steps")  # what comes whole, and only where there is another
 

@@ -1,14 +1,18 @@
-"""The smallest experiments, and how to wait for a condition: what the tests of runs share."""
+"""The smallest experiments, how to wait for a condition, and runs of a server without threads (`world`): what the tests of runs share."""
+
+from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 import torch
 
-from playground.config import Experiment
+from playground.config import Experiment, Refusal
 from playground.model.costs import training_bytes
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
@@ -18,6 +22,10 @@ from playground.runs.recording import Recording
 from playground.runs.run import Run
 from playground.training.loop import Training
 
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+LONG = 100_000  # steps of a run that is not to end
 TINY = {
     "d_model": 8, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 8, "train_size": 100, "validation_size": 10, "steps": 12,
     "threads": 1, "eval_every": 4, "dropout": 0.1, "batch_size": 8, "optimiser": "adam", "learning_rate": 0.01, "schedule": "constant",
@@ -102,3 +110,29 @@ def at_step(run: Run, step: int) -> Run:
     wait(lambda: run.step >= step or not run.working)
     assert run.working, run.message
     return run
+
+
+def refused(key: str) -> pytest.RaisesExc:
+    """What happens in here is refused for this reason."""
+    return pytest.raises(Refusal, check=lambda refusal: refusal.key == key)
+
+
+def begun(world: World, owner: str = ME, step: int = 3, order: str | None = None, **knobs) -> Run:
+    """A new run that has come to this step, or the first after it, and has carried out the order since."""
+    run = world.runs.create(tiny(**{"steps": LONG, **knobs}), owner)
+    world.until(lambda: run.step >= step)
+    return ordered(world, run, order, owner) if order else run
+
+
+def ordered(world: World, run: Run, order: str, owner: str = ME) -> Run:
+    getattr(world.runs, order)(run.id, owner)
+    return at_rest(world, run)
+
+
+def at_rest(world: World, run: Run) -> Run:
+    world.until(lambda: not run.working and not world.runs._workers.busy(run))
+    return run
+
+
+def ended(world: World, owner: str = ME, **knobs) -> Run:
+    return at_rest(world, world.runs.create(tiny(**knobs), owner))

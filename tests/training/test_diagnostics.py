@@ -22,8 +22,7 @@ from playground.training import metrics
 from playground.training.loop import Training
 from playground.training.metrics import build_eval_set, validate
 from playground.training.step import cross_entropy
-from tests.training.corpora import corpus_of, taught, training_of
-from tests.variants.varied import disturb, naive
+from tests.variants.varied import corpus_of, disturb, naive, taught, training_of
 
 OPTIONS = [
     {}, {"dropout": 0.2}, {"norm": "pre", "positions": "learned", "activation": "gelu"}, {"share_embeddings": "all", "bias": False},

@@ -22,8 +22,7 @@ from playground.training.optimisers import Muon, Optimiser, learning_rate, rewar
 from playground.training.replicas import replica
 from playground.training.slow_step import slow_step
 from playground.training.step import cross_entropy, training_step
-from tests.training.corpora import training_of
-from tests.variants.varied import draw
+from tests.variants.varied import draw, training_of
 
 
 def losses(training: Training, count: int | None = None) -> list[float]:

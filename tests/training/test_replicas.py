@@ -24,8 +24,7 @@ from playground.training.loop import Diverged, Training
 from playground.training.optimisers import Muon
 from playground.training.replicas import LEVELS, FastDropout, fast_attention, fast_linear, has_onednn, replica
 from playground.training.step import cross_entropy
-from tests.training.corpora import training_of
-from tests.variants.varied import disturb, draw
+from tests.variants.varied import disturb, draw, training_of
 
 VARIATIONS = [
     *({"positions": positions, "norm": norm} for positions, norm in product(limits("positions").choices, limits("norm").choices)),

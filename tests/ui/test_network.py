@@ -27,7 +27,7 @@ from playground.ui.assets import PREFIX
 from playground.ui.network import KEEP_ALIVE_S, TimedProtocol, _warn_of_proxy, address_of
 from playground.ui.server import start
 from playground.words import say
-from tests.runs.by_hand import refused
+from tests.runs.tiny import refused
 from tests.smoke import ROOT
 
 

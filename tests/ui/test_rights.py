@@ -1,6 +1,10 @@
-"""Each kind of person is answered as the right of a route, listener or action says; and an id of another's opens and changes nothing."""
+"""Each kind of person is answered as the right of a route, listener or action says; an id of another's opens and changes nothing; and
+own sentences are their owner's, unless they share them with the run's link."""
 
+import io
 import re
+import time
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -8,19 +12,29 @@ from unittest.mock import MagicMock
 
 import pytest
 
+from playground.config import Refusal
+from playground.features.registry import PANELS
+from playground.features.shared import uploading
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
+from playground.rooms.registry import DAY
 from playground.runs.names import owner_of
+from playground.runs.run import Run
 from playground.ui.assets import PREFIX
 from playground.ui.command import ACTIONS
 from playground.ui.endpoints import add_endpoints
 from playground.ui.page import build_page
 from playground.ui.rights import OFF, Right, Table
+from playground.words import LANGUAGES, say
 from tests import rights
 from tests.hostile.attack import Attack
 from tests.hostile.people import GRADIO, SOURCE, Call, People, valid_calls
 from tests.rights import LAST, PEOPLE, Row, others_in, who_may
-from tests.runs.tiny import at_step
-from tests.ui.looking import TINY
+from tests.runs.tiny import at_step, done
+from tests.ui import looking
+from tests.ui.looking import TINY, refused
 from tests.ui.test_actions import MINE, THEIRS
+from tests.ui.test_rooms import ANNA, ARMS, BEN, TEACHER, do
 
 CLOSED, ROOMS = ("page.not_a_command", "page.not_there"), {"rooms.not_in", "rooms.not_teacher"}
 REFUSED = {"runs.no_token", "api.no_owner", "runs.not_yours", "runs.sentences_private", "page.no_upload"} | ROOMS
@@ -153,3 +167,114 @@ def test_the_ids_of_others_open_nothing_wherever_they_stand(site, people, each):
             assert SOURCE.encode() not in answer, call
             assert LABEL.encode() not in answer, call
         assert owned(site, people) == before, kind
+
+
+STRANGER = "s" * 32
+CANARIES = ("kanarie", "zeisig")  # a word of every source, and of every target
+SENTENCES = Pairs(tuple(Pair(f"kanarie {n} sings", f"zeisig {n} singt", n + 1) for n in range(60)), {}, 60, "tsv", ("own.tsv",))
+KNOBS = {**TINY, "task": "own", "tokenizer": "characters", "steps": 10}
+BESIDE = ("training", "runs", "same_sentence", "disagreements", "reach")  # panels of another run that look at this one
+WITHOUT = ("runs", "board", "training", "course", "labs")  # panels that have something to show without the sentences
+
+
+@pytest.fixture(scope="module")
+def own(site) -> Run:
+    lines = "\n".join(f"{source}\t{target}" for source, target, _ in SENTENCES.pairs)
+    run = done(site.train(BEN, {**KNOBS, "own": uploading.read_upload(None, lines, "", "", "en", uploading.ticket_of(BEN))["own"]}))
+    assert run.status == "done", run.message
+    site.act(BEN, "rename", run.id, label=f"Ben's {CANARIES[0]}")
+    return run
+
+
+@pytest.fixture
+def room(site) -> Iterator[str]:
+    """The code of a room that Anna is in as well as Ben."""
+    code = do(site, TEACHER, "open", language="en", ends=time.time() + DAY)["room"]["code"]
+    for token in (ANNA, BEN):
+        do(site, token, "join", code=code, nickname="")
+    yield code
+    do(site, TEACHER, "end", code=code)
+
+
+def get(site, path: str, token: str, **query: str) -> str:
+    """What a route says: bytes as text, and of a zip or a workbook every file."""
+    answer = site.http.get(f"{PREFIX}/{path}", params=query, headers={"X-Playground-Token": token})
+    if not answer.content.startswith(b"PK"):
+        return answer.content.decode("utf-8", "replace")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as contents:
+        return "".join(contents.read(name).decode("utf-8", "replace") for name in contents.namelist())
+
+
+def leaks(site, run: Run, token: str, **more: str) -> set[str]:
+    """Where a sentence is told, whole or cut into its characters, of all that is told about a run."""
+    own, query = run.experiment.data.own, {"run": run.id, **more}
+    beside = {**more, "run": "reverse", "text": "k", "runs": f"{run.id},reverse", **dict.fromkeys(("compare", "pin", "mapped"), run.id)}
+    contents = {f"panel {name}": get(site, f"panel/{name}", token, **query) for name in PANELS}
+    contents |= {f"panel {name} of another run": get(site, f"panel/{name}", token, **beside) for name in BESIDE}
+    contents |= {"status": str(looking.call(site, "status", run=run.id)), "update": site.runs.update(run)[0].decode()}
+    contents |= {"card": get(site, f"run/{run.id}", token), "boot": get(site, "boot", token, **query), "runs": get(site, "runs", token)}
+    contents |= {f"export {kind}": get(site, "export", token, own=own, kind=kind) for kind in ("tsv", "json")}
+    files = ("reading", "preview", "code", "attention", "workbook", "table", "history")
+    contents |= {name: get(site, name, token, own=own, **query) for name in files}
+    contents |= {f"zip {sentences}": get(site, f"takeaway/{run.id}", token, sentences=sentences) for sentences in ("off", "on")}
+    texts = {place: text + "".join(re.findall(r'"text":"(.)"', text)) for place, text in contents.items()}
+    return {place for place, text in texts.items() if any(word in text for word in CANARIES)}
+
+
+def test_the_owner_alone_sees_them_until_they_are_shared(site, own, room):
+    panels = {"panel data", "panel sentence", "panel training", "panel runs"}
+    owners = {"card", "export tsv", "reading", "preview", "runs", "code", "workbook", "zip off", "zip on"} | panels
+    assert owners <= leaks(site, own, BEN)
+    assert leaks(site, own, STRANGER) == leaks(site, own, ANNA, room=room) == set()
+    site.act(BEN, "share_sentences", own.id, shared=True)
+    assert {"card", "export tsv", "panel data", "panel sentence", "workbook", "zip off"} <= leaks(site, own, STRANGER)
+    copy = site.runs.get(site.act(STRANGER, "copy", own.id)["run"])
+    assert not copy.sentences_shared
+    site.runs.delete(copy.id, STRANGER)
+    site.act(BEN, "share_sentences", own.id, shared=False)
+    assert leaks(site, own, STRANGER) == set()
+
+
+def test_without_them_there_are_settings_and_curves(site, own):
+    for language in LANGUAGES:
+        for name in PANELS:
+            answer = site.panel(name, run=own.id, lang=language)
+            assert answer.get("error") in ((None,) if name in WITHOUT else (None, say(language, "runs.sentences_private"))), name
+    assert {block["id"] for block in site.panel("training", run=own.id)["blocks"]} >= {"private", "curves"}
+    assert site.get(f"run/{own.id}").json()["settings"]["own"] == ""
+    for endpoint in ("translate", "attention"):
+        assert refused(site, endpoint, run=own.id, text="kanarie 1 sings", owner=STRANGER)[0] == "runs.sentences_private"
+    assert looking.call(site, "translate", run=own.id, text="kanarie 1 sings", owner=BEN)["references"] == ["zeisig 1 singt"]
+    assert "own" not in looking.call(site, "status", run=own.id)["settings"]
+
+
+def test_they_can_not_be_taken_by_a_run_of_another(site, own, room):
+    for action in ("copy", "fork", "repeat"):
+        with pytest.raises(Refusal, check=lambda refusal: refusal.key == "runs.sentences_private"):
+            site.act(STRANGER, action, own.id)
+    taken = {**KNOBS, "own": own.experiment.data.own}
+    for knobs, arms in ((taken, ARMS), ({**KNOBS, "task": "copy"}, [{"task": "copy"}, {"task": "own", "own": taken["own"]}])):
+        answer = do(site, TEACHER, "deal", code=room, knobs=knobs, arms=arms, order="together")
+        assert answer["key"] == "page.no_upload", arms
+
+
+@pytest.mark.parametrize("run", [True, False], ids=["of a run", "of no run yet"])
+def test_the_id_of_an_upload_tells_a_stranger_not_even_whether_there_is_one(site, own, run):
+    id = own.experiment.data.own if run else uploading.store_upload(SENTENCES, uploading.ticket_of(BEN))
+    for token in (STRANGER, ""):
+        for path in ("export", "reading", "preview"):
+            theirs, none = (get(site, path, token, own=one, kind="tsv") for one in (id, "nothing"))
+            assert theirs == none, path
+            assert '"page.no_upload"' in none
+    with pytest.raises(Refusal, check=lambda refusal: refusal.key == "page.no_upload"):
+        site.act(STRANGER, "train", knobs={**KNOBS, "own": id})
+    uploading.forget(id, uploading.ticket_of(STRANGER))
+    assert uploading.find_pairs(site.runs, id, uploading.ticket_of(STRANGER)) is None
+    assert "zeisig" in get(site, "export", BEN, own=id, kind="tsv")
+
+
+def test_what_the_teacher_deals_is_shared_with_the_class(site, room):
+    own = uploading.store_upload(SENTENCES, uploading.ticket_of(TEACHER))
+    name = do(site, TEACHER, "deal", code=room, knobs={**KNOBS, "own": own}, arms=ARMS, order="together")["activity"]
+    run = site.runs.get(do(site, ANNA, "train", code=room, activity=name)["run"])
+    assert (run.sentences_shared, run.pairs) == (True, SENTENCES)

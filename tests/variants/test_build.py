@@ -21,7 +21,6 @@ from playground.training.replicas import FastAttention, FastDropout, FastLinear,
 from playground.training.step import cross_entropy
 from playground.variants import ALL, Variant, alternatives, bugs, build, decoder_only, merge, recurrent, variant_of
 from playground.variants.decoder_only import join_masks
-from tests.training.corpora import training_of
 from tests.variants.varied import (
     SRC,
     STEADY,
@@ -35,6 +34,7 @@ from tests.variants.varied import (
     naive,
     paper_and_variant,
     talkative,
+    training_of,
 )
 
 EVERY, RECURRENT = list(ALL), list(recurrent.RECURRENT)

@@ -18,7 +18,6 @@ from playground.training.step import cross_entropy
 from playground.variants.alternatives import Additive, Bilinear, Location, cosine_attention
 from playground.variants.bugs import BUGS, scaled_twice, tiny_filled, unshifted, with_softmax
 from playground.variants.recurrent import RECURRENT
-from tests.training.corpora import training_of
 from tests.variants.varied import (
     NORMS,
     OFF,
@@ -30,6 +29,7 @@ from tests.variants.varied import (
     disturb,
     draw,
     paper_and_variant,
+    training_of,
     with_attend,
     with_norms,
 )

@@ -1,18 +1,25 @@
-"""Small changed models beside the paper's with the same parameters, and what the tests of all variants share."""
+"""Small corpora, trainings, and changed models beside the paper's with the same parameters: what the tests of training, decoding and
+variants share."""
+
+from functools import cache
 
 import pytest
 import torch
 from torch import nn
 
 from playground.choices import ARCHITECTURES
-from playground.config import BOS, EOS, PAD, ModelConfig
+from playground.config import BOS, EOS, PAD, Experiment, ModelConfig
+from playground.data.corpus import Corpus, build_corpus
 from playground.lessons.labs.nn_transformer.conversion import as_nn_transformer, attention_pairs, disturb  # noqa: F401
 from playground.model.attention import MultiHeadAttention
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
+from playground.training.loop import Training
 from playground.variants import ALL, build
 
 SMALL = {"d_model": 16, "n_heads": 2, "d_ff": 24, "encoder_layers": 1, "decoder_layers": 1, "zero_init": False}
+QUICK = {"encoder_layers": 1, "decoder_layers": 1, "zero_init": False, "learning_rate": 0.03}  # every part learns from the first step on
+TINY = QUICK | {"d_model": 16, "n_heads": 2, "d_ff": 24, "train_size": 200, "validation_size": 20, "batch_size": 8}
 SRC = torch.tensor([[4, 9, 7, 5, 6, EOS], [6, 8, EOS, PAD, PAD, PAD]])
 TGT = torch.tensor([[BOS, 5, 7, 9, 4], [BOS, 8, 6, PAD, PAD]])
 VOCABULARY = 11
@@ -91,3 +98,29 @@ def with_norms(model: Transformer, make) -> Transformer:
             if isinstance(child, nn.LayerNorm):
                 setattr(part, name, make(child))
     return model
+
+
+def tiny(**knobs) -> Experiment:
+    """A model that takes a millisecond or two for a step."""
+    return Experiment().with_(**{**TINY, "steps": 8, **knobs})
+
+
+@cache
+def corpus_of(task: str = "reverse", joint: bool = False) -> Corpus:
+    return build_corpus(tiny(task=task).data, joint=joint)
+
+
+def training_of(device: str = "cpu", **knobs) -> Training:
+    experiment = tiny(**knobs)
+    return Training(experiment, corpus_of(experiment.data.task, joint=experiment.model.share_embeddings == "all"), device)
+
+
+@cache
+def taught(task: str = "copy", steps: int = 80) -> Training:
+    """A training that got somewhere: the model is sure of some tokens and not of others. Not to be trained on by a test."""
+    knobs = QUICK | {"d_model": 32, "d_ff": 64, "batch_size": 32, "train_size": 2000, "validation_size": 60}
+    experiment = Experiment().with_(task=task, steps=steps, seed=3, **knobs)
+    training = Training(experiment, build_corpus(experiment.data))
+    for _ in training.steps():
+        pass
+    return training

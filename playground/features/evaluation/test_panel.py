@@ -16,8 +16,7 @@ from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.tasks.toy_tasks import split_of
 from playground.words import say
-from tests.runs.by_hand import refused
-from tests.runs.tiny import CORPORA, alone, tiny
+from tests.runs.tiny import CORPORA, alone, refused, tiny
 from tests.ui.looking import block, complete, ids
 
 MINE, THEIRS = "a" * 32, "b" * 32

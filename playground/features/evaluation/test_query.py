@@ -17,8 +17,7 @@ from playground.features.evaluation.query import measure, scores, tokenization
 from playground.features.shared.queries import time_slices, validation
 from playground.runs.history import History
 from playground.training.metrics import build_eval_set, tally, validate
-from tests.runs.by_hand import refused
-from tests.runs.tiny import CORPORA, alone, tiny
+from tests.runs.tiny import CORPORA, alone, refused, tiny
 
 KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "d_model": 16, "validation_size": 120}
 TWO_WAYS = {"task": "one_to_many", "steps": 10, "dropout": 0.0, "validation_size": 60}

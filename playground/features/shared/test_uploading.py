@@ -14,8 +14,7 @@ from playground.ui.assets import PREFIX
 from playground.ui.boot import read_link
 from playground.words import LANGUAGES, say
 from tests.data.test_corpus import sentences
-from tests.runs.by_hand import refused
-from tests.runs.tiny import done
+from tests.runs.tiny import done, refused
 from tests.ui.looking import TINY
 
 MINE = "a" * 32

@@ -13,8 +13,7 @@ from playground.runs.machine_speed import MachineSpeed, count_layers
 from playground.runs.replay import Replay
 from playground.runs.run import Run
 from playground.ui.controls import describe_cost, draw_schedule, find_preset, sample_rates
-from playground.words import LANGUAGES, say
-from playground.words import short
+from playground.words import LANGUAGES, say, short
 from tests.runs.tiny import tiny
 from tests.ui.looking import block, ids
 

@@ -22,8 +22,7 @@ from playground.runs.disk.store import write_run
 from playground.runs.queue import train_inline
 from playground.runs.upload_process import pairs_from_json
 from playground.training.loop import Training
-from tests.runs.by_hand import refused
-from tests.runs.tiny import CORPORA, LIMITS, PAIRS, curve, same_parameters, same_replay, tiny
+from tests.runs.tiny import CORPORA, LIMITS, PAIRS, curve, refused, same_parameters, same_replay, tiny
 
 PARTS = ("history", "replay", "snapshot", "tokenizers", "pairs")
 EXPERIMENT = tiny(task="own", own="upload", steps=3, share_embeddings="output")

@@ -16,8 +16,7 @@ from playground.runs.queue import train_inline
 from playground.runs.run import Run
 from playground.ui import server
 from playground.ui.operator import health
-from tests.runs.by_hand import begun, ended, refused
-from tests.runs.tiny import ME, YOU, alone, curve, ended_as_if_alone, same_replay, tiny
+from tests.runs.tiny import ME, YOU, alone, begun, curve, ended, ended_as_if_alone, refused, same_replay, tiny
 
 ID = "a-run-with-an-id-of-22"
 

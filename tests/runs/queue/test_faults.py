@@ -18,9 +18,8 @@ from playground.runs.queue.workers import CLOSE_TIMEOUT_S, DELETION_FACTOR, DELE
 from playground.runs.runtime import Runtime
 from playground.training.loop import Diverged, Training
 from playground.ui.operator import health
-from tests.runs.by_hand import at_rest, begun, ended
 from tests.runs.queue.test_scheduler import Job
-from tests.runs.tiny import ME, PAIRS, YOU, alone, curve, done, ended_as_if_alone, tiny
+from tests.runs.tiny import ME, PAIRS, YOU, alone, at_rest, begun, curve, done, ended, ended_as_if_alone, tiny
 
 BAD, AT = 666, 4  # the seed of the runs that something happens to, and the step before it
 HUNG = tiny(seed=BAD, steps=20)

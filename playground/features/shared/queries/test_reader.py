@@ -15,8 +15,7 @@ from playground.inspection.activations import record
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.runs.run import Run
-from tests.runs.by_hand import refused
-from tests.runs.tiny import alone, curve, same_parameters, tiny
+from tests.runs.tiny import alone, curve, refused, same_parameters, tiny
 
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
 

@@ -11,7 +11,7 @@ from torch import nn
 from playground.lessons.labs import nn_transformer as twin
 from playground.lessons.labs.nn_transformer.conversion import KNOBS, arguments, as_nn_transformer, their_masks
 from playground.model.transformer import Transformer
-from tests.runs.by_hand import refused
+from tests.runs.tiny import refused
 
 
 def make_model(**knobs):

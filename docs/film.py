@@ -1,4 +1,4 @@
-"""`python -m tests.browser.film`: makes the moving picture of the README and the pictures of docs/ from the running page.
+"""`python -m docs.film`: makes the moving picture of the README and the pictures of docs/ from the running page.
 
 Each carries the version that it shows; a test compares it. A training is shown in its own time where it takes less than seven seconds.
 """
