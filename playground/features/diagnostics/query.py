@@ -17,7 +17,7 @@ from playground.config import MAX_POSITIONS, limits
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Item
 from playground.features.shared.queries.reader import Reader
-from playground.features.shared.queries.time_slices import affordable
+from playground.features.shared.queries.validation import affordable
 from playground.inspection import Fact, short
 from playground.model import costs as formulas
 from playground.model.copies import shadow_copy, trainable_copy

@@ -12,7 +12,7 @@ import torch
 from playground.config import MAX_POSITIONS, PAD
 from playground.data.corpus import Corpus, Item
 from playground.features.shared.queries.reader import Reader
-from playground.features.shared.queries.time_slices import SLICE, affordable, in_slices
+from playground.features.shared.queries.validation import SLICE, affordable, in_slices
 from playground.inspection import Fact, percent
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
