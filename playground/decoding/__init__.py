@@ -1,8 +1,8 @@
 """Decoding: from probabilities to sentences, one token after the other. Read in this order:
 
-model_decoder (next-token log probabilities from a model, and the trace of one sentence; greedy decoding and sampling) · beam
-(search, its tree of candidates, the best of each of many sentences, search error or model error) · constraints (phrases that must come or
-must not) · fast_decoder (the same sums in fewer calls) · single_decoder (one sentence in numpy). The multiplications are counted in model/costs.py.
+model_decoder (next-token log probabilities from a model, the trace of one sentence; greedy decoding and sampling) · beam (search, its tree
+of candidates, the best of each of many sentences, search error or model error) · constraints (phrases that must come or must not) ·
+fast_decoder (the same sums in fewer calls) · single_decoder (one sentence in numpy). The multiplications are counted in model/costs.py.
 
 Sources and targets are lists of token ids without BOS; a source comes without its EOS, which is added here. `max_length` counts the tokens
 that are written, EOS included. A `prefix` is forced, whatever its probability, and ends the sentence where it holds EOS. `cache` False
@@ -16,23 +16,6 @@ from playground.decoding.model_decoder import Hypothesis, Trace, greedy, sample,
 from playground.model.costs import Pass, multiplications, positions, without_cache
 
 __all__ = [
-    "Constraints",
-    "Hypothesis",
-    "Node",
-    "Pass",
-    "Search",
-    "Trace",
-    "Verdict",
-    "beam",
-    "best",
-    "classify",
-    "greedy",
-    "multiplications",
-    "positions",
-    "sample",
-    "search",
-    "searches",
-    "top_k_top_p_filter",
-    "trace",
-    "without_cache",
+    "Constraints", "Hypothesis", "Node", "Pass", "Search", "Trace", "Verdict", "beam", "best", "classify", "greedy", "multiplications",
+    "positions", "sample", "search", "searches", "top_k_top_p_filter", "trace", "without_cache",
 ]  # fmt: skip

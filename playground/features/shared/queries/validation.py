@@ -23,6 +23,7 @@ SLICE = 50  # inputs of a time slice
 BUDGET_S = 0.3  # seconds after which no further slice begins
 OPERATIONS = 2e10  # of a busy core in about a second, decoding token by token
 Input, Answer = TypeVar("Input"), TypeVar("Answer")
+MAX_SENTENCES = 250  # of a slice
 
 
 def affordable(run: Run, tokens: float, most: int, least: int) -> int:
@@ -69,9 +70,6 @@ def in_slices(
         if worked and clock() > end:
             break
     return steps[0], answers
-
-
-MAX_SENTENCES = 250  # of a slice
 
 
 @dataclass(frozen=True)
