@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from playground.features import positions
+from playground.features import data, positions
 from playground.features.attention import all_heads as heads
-from playground.features.data import panel as data
 from playground.features.embeddings import figure as vectors
 from playground.features.evaluation import figure as lengths
 from playground.features.interventions import figure as changes
