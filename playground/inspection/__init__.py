@@ -6,7 +6,7 @@ words/ and its numbers.
 
 activations (everything a model computes for one sentence) · formulas (the paper's, and the lines of code) · arithmetic (decimals that a
 pocket calculator reproduces) · derivation (the computation of one number) · backward (of one number of a gradient, and a parameter's step)
-and backward_sublayer (inside attention, and along the residual stream) · tensors (statements about one
+and backward_sublayer (inside attention, and along the residual stream) · worksheet (an exercise on paper) · tensors (statements about one
 of them) · interventions (heads switched off, attention edited; and the effects).
 """
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from playground.config import EOS
-from playground.features.map.worksheet import DECIMALS, KINDS, TASKS, worksheet
 from playground.inspection.activations import record
 from playground.inspection.arithmetic import SYMBOLS, Derivation, Label, Operand, Sheet, bracket, is_near, join_terms
 from playground.inspection.derivation import explain
+from playground.inspection.worksheet import DECIMALS, KINDS, TASKS, worksheet
 from playground.model.transformer import Transformer
 from playground.words import LANGUAGES, known, say
 from tests.inspection.pocket import calculate, numbers, parts

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from playground.features.map import panel as tour
-from playground.features.map.worksheet import KINDS as SHEETS, worksheet
 from playground.features.shared.queries.activations import SentenceActivations, activations
 from playground.inspection.activations import record
 from playground.inspection.derivation import explain
+from playground.inspection.worksheet import KINDS as SHEETS, worksheet
 from playground.lessons.tour import NOTES, STOPS, list_notes
 from playground.words import LANGUAGES, say
 from tests.inspection.pocket import calculate, parts
