@@ -1,15 +1,13 @@
-"""Own data with the suggested settings, beside the settings of before there was a suggestion: steps for the number of pairs alone, tokens
-as they are natural for each side. Budgets are steps and seconds of the processor: they are the same however busy the machine is."""
+"""Own data with the suggested settings. Budgets are steps and seconds of the processor: they are the same however busy the machine is."""
 
 from __future__ import annotations
 
 import argparse
 import random
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
@@ -17,7 +15,7 @@ from benchmarks.suite import Missing, note, some_of
 from benchmarks.tables import markdown, percent, seconds, whole
 from playground.config import Experiment
 from playground.data.corpus import Corpus, build_corpus
-from playground.data.suggestion import LONG, PASSES, SHORT, suggest
+from playground.data.suggestion import suggest
 from playground.decoding import greedy
 from playground.features.evaluation.query import measure, tokenization
 from playground.features.shared.queries.reader import max_output_tokens
@@ -28,7 +26,7 @@ from playground.reading.text import normalise
 from playground.runs.upload_process import read
 from playground.training.loop import Training
 
-ABOUT = "own data with the suggested settings and with those of before: Tatoeba, SCAN, made-up inflections of new words"
+ABOUT = "own data with the suggested settings: Tatoeba, SCAN, made-up inflections of new words"
 FILES = {"tatoeba": "tatoeba/cmn-eng/cmn-eng.2021-07.attrib3col.txt.gz", "scan": "scan/tasks_train_simple.txt.gz"}
 MADE = ("inflections",)
 ROWS = 50  # sentences decoded at once
@@ -38,7 +36,6 @@ CODAS = ["k", "l", "m", "n", "p", "r", "s", "t"]
 STRONG = "kp"  # stems that end so change their vowel
 UMLAUT = {"a": "ä", "o": "ö", "u": "ü", "au": "äu"}
 PAST = {"a": "u", "e": "a", "i": "a", "o": "a"}
-BEFORE = 96  # pairs of a batch
 SMOKE = {"new_pairs": 10, "words": 40, "tasks": list(MADE), "set": [("steps", 3), ("d_model", 16), ("d_ff", 16)]}
 
 
@@ -57,14 +54,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> dict:
-    """{"rows": [{"task", "settings", "pairs", "steps", "cpu_seconds", "held_out", "new", "knobs"}]}; "held_out" and "new" have "asked",
+    """{"rows": [{"task", "pairs", "steps", "cpu_seconds", "held_out", "new", "knobs"}]}; "held_out" and "new" have "asked",
     "exact", "bleu" and "chrf", and "new" is None where there are no others. Raises Missing when a file is not there."""
     for name in options.tasks:
         if name in FILES and not (options.data / FILES[name]).exists():
             raise Missing(f"{options.data / FILES[name]} is not here; --data says where it is, --tasks leaves it out.")
     torch.set_num_threads(1)
-    ways: dict[str, Callable[[Pairs], dict[str, Any]]] = {"before": _before, "suggested": lambda pairs: suggest(pairs).knobs}
-    return {"rows": [_row(name, way, knobs, options) for name in options.tasks for way, knobs in ways.items()]}
+    return {"rows": [_row(name, options) for name in options.tasks]}
 
 
 def _task(name: str, options: argparse.Namespace) -> Task:
@@ -75,24 +71,19 @@ def _task(name: str, options: argparse.Namespace) -> Task:
     return Task(read([("made.trn", content)]), new[: options.new_pairs])
 
 
-def _before(pairs: Pairs) -> dict[str, Any]:
-    steps = max(round(PASSES * len(pairs.pairs) / BEFORE), SHORT[0])
-    return {"steps": steps, "batch_size": BEFORE, "learning_rate": SHORT[1] if steps <= 3 * SHORT[0] else LONG}
-
-
-def _row(name: str, way: str, knobs: Callable[[Pairs], dict[str, Any]], options: argparse.Namespace) -> dict:
+def _row(name: str, options: argparse.Namespace) -> dict:
     task = _task(name, options)
-    experiment = Experiment().with_(**{"task": "own", "threads": 1, **knobs(task.pairs), **dict(options.set)})
+    experiment = Experiment().with_(**{"task": "own", "threads": 1, **suggest(task.pairs).knobs, **dict(options.set)})
     corpus = build_corpus(experiment.data, task.pairs, experiment.model.share_embeddings == "all")
     training, started = Training(experiment, corpus), time.process_time()
     for step in training.steps():
         if step.step % 200 == 0:
-            note(f"{name}, {way}: step {step.step}, loss {step.loss:.3f}, {time.process_time() - started:.0f} s of the processor")
+            note(f"{name}: step {step.step}, loss {step.loss:.3f}, {time.process_time() - started:.0f} s of the processor")
     took, score = time.process_time() - started, partial(scores_of, training.model, corpus)
     held = [item.src for item in corpus.heldout[: options.new_pairs]]
     new = score([src for src, _ in task.new], [(tgt,) for _, tgt in task.new]) if task.new else None
     return {
-        "task": name, "settings": way, "pairs": len(task.pairs.pairs), "steps": training.step, "cpu_seconds": took,
+        "task": name, "pairs": len(task.pairs.pairs), "steps": training.step, "cpu_seconds": took,
         "held_out": score(held, [corpus.references[src] for src in held]), "new": new, "knobs": experiment.difference(),
     }  # fmt: skip
 
@@ -138,10 +129,10 @@ def _forms(begin: str, vowel: str, coda: str) -> list[tuple[str, str]]:
 
 
 def table(result: dict) -> str:
-    head = ("task", "settings", "pairs", "steps", "processor", "held out: exact", "BLEU", "chrF", "new words: exact")
+    head = ("task", "pairs", "steps", "processor", "held out: exact", "BLEU", "chrF", "new words: exact")
     rows = (
         (
-            row["task"], row["settings"], whole(row["pairs"]), whole(row["steps"]), seconds(row["cpu_seconds"]),
+            row["task"], whole(row["pairs"]), whole(row["steps"]), seconds(row["cpu_seconds"]),
             percent(row["held_out"]["exact"]), f"{row['held_out']['bleu']:.1f}", f"{row['held_out']['chrf']:.1f}",
             percent(row["new"]["exact"]) if row["new"] else "–",
         )

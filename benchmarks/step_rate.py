@@ -1,6 +1,7 @@
 """Training steps per second, of our presets and of torch.nn.Transformer at equal size and on equal batches, and how far from the floor.
 
-The floor is the products of matrices that a step can't do without, at the rate this machine reaches with matrices of that width.
+The floor is the products of matrices that a step can't do without, at the rate that a core of this machine reaches with matrices of
+that width, times the cores.
 """
 
 from __future__ import annotations
@@ -10,10 +11,8 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import chain, repeat
 
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils import clip_grad_norm_
 
@@ -26,7 +25,7 @@ from playground.data.batches import batches, collate
 from playground.data.corpus import Corpus, Item, build_corpus
 from playground.model.costs import flops
 from playground.runs.limits import machine_cores
-from playground.runs.machine_speed import precision, warm_up
+from playground.runs.machine_speed import measure_rate, precision, warm_up
 from playground.training.loop import Training
 
 ABOUT = "training steps/s at four widths against torch.nn.Transformer on equal batches, and against the floor"
@@ -36,9 +35,7 @@ TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 CPU, PEER_TYPE = "cpu", "float32"
 INNER = 4  # d_ff as a multiple of d_model
 WIDE, FEW_HEADS, MANY_HEADS = 256, 4, 8  # from this width on more heads
-RATE_SECONDS = 0.2  # for measuring one rate of products
 PASSES = 3  # forward, and backward twice as much: the gradient of every factor of a product is a product as large
-FIRST_ROWS = 16
 WHICH = ("d_model", "threads", "who")
 LEAST = 2  # steps that are timed, however long they take
 # A training that doesn't end while it is timed, and whose rate is so low that no width diverges. A step takes no less time for it.
@@ -81,7 +78,7 @@ def _rows(width: int, threads: list[int], corpus: Corpus, options: argparse.Name
     samples: dict[tuple[int, str], list[dict]] = {}
     for count in threads * options.rounds:
         torch.set_num_threads(count)
-        rates = {name: matmul_rate(width, first.model.d_ff, round(tokens / 2), dtype, RATE_SECONDS) for name, dtype in TYPES.items()}
+        rates = {name: count * measure_rate(width, dtype, CPU) for name, dtype in TYPES.items()}
         medians = {PEER: statistics.median(timed(steps[PEER], options.seconds))}
         with cores(count) as parallel_map:
             for who, training in trainings.items():
@@ -151,35 +148,6 @@ def step_flops(config: ModelConfig, tgt_vocab: int, items: Sequence[Item], pairs
 def step_tokens(items: Sequence[Item], pairs: int) -> float:
     """Source and target tokens of the mean step, with the EOS of each."""
     return pairs * statistics.fmean(len(item.src_ids) + len(item.tgt_ids) + 2 for item in items)
-
-
-def matmul_rate(width: int, inner: int, rows: int, dtype: torch.dtype, seconds: float) -> float:
-    """Operations per second in the products of one layer: four matrices (width, width), one to the inner width and one back, with so many
-    rows of tokens. The best of what fits into the time; on fewer rows where a machine is too slow for all of them.
-    """
-    with torch.no_grad():
-        until, count = time.perf_counter() + seconds, min(FIRST_ROWS, rows)
-        best = _pass(products := _products(width, inner, count, dtype))
-        while count < rows and time.perf_counter() + 4 * best < until:
-            count = min(2 * count, rows)
-            best = _pass(products := _products(width, inner, count, dtype))
-        while time.perf_counter() < until:
-            best = min(best, _pass(products))
-    return sum(2 * a.shape[0] * a.shape[1] * b.shape[1] for a, b, _ in products) / best
-
-
-def _products(width: int, inner: int, rows: int, dtype: torch.dtype) -> list[tuple[Tensor, Tensor, Tensor]]:
-    """(factor, factor, room for the product) of each."""
-    sizes = chain(repeat((width, width), 4), ((width, inner), (inner, width)))
-    return [(torch.randn(rows, a, dtype=dtype), torch.randn(a, b, dtype=dtype), torch.empty(rows, b, dtype=dtype)) for a, b in sizes]
-
-
-def _pass(products: list[tuple[Tensor, Tensor, Tensor]]) -> float:
-    """Seconds for all of them, one after the other."""
-    started = time.perf_counter()
-    for a, b, room in products:
-        torch.mm(a, b, out=room)
-    return time.perf_counter() - started
 
 
 def table(result: dict) -> str:

@@ -40,7 +40,7 @@ QUIZ = (
     ("playground/model/layers.py", "x = self.norm_1(self.residual(x, attended))"),
     ("playground/training/step.py", "padding = tgt_out == PAD"),
     ("playground/training/optimisers.py", "return config.learning_rate * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)"),
-    ("playground/decoding/sampling.py", "while growing and written.shape[1] <= most:"),
+    ("playground/decoding/model_decoder.py", "while growing and written.shape[1] <= most:"),
     (
         "playground/training/loop.py",
         "micro_batch.replica.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.replicas) + micro_batch.number)",

@@ -1,4 +1,4 @@
-"""The same reversals learnt by others and by our presets: torch.nn.Transformer as in PyTorch's tutorial, x-transformers, Joey NMT."""
+"""The same reversals learnt by others and by our presets: torch.nn.Transformer as in PyTorch's tutorial, and x-transformers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import argparse
 import json
 import random
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
 
@@ -17,7 +19,6 @@ import torch
 
 from benchmarks.machine import cores
 from benchmarks.peers.common import Setting
-from benchmarks.peers.environment import PACKAGES, ROOT, default_folder, interpreter, last_words
 from benchmarks.suite import Missing, note, some_of, tiny
 from benchmarks.tables import markdown, percent, seconds, show_summary, summary, whole
 from playground.config import PAD, Experiment, limits, preset
@@ -27,8 +28,10 @@ from playground.runs.limits import machine_devices
 from playground.runs.machine_speed import warm_up
 from playground.training.loop import Training
 
-ABOUT = "the same reversals learnt by nn.Transformer, x-transformers, Joey NMT and our presets, on one thread: seconds to 99 %, steps/s"
-NAMES = {"plain": "nn.Transformer", "xtransformer": "x-transformers", "joey": "Joey NMT"}
+ABOUT = "the same reversals learnt by nn.Transformer, x-transformers and our presets, on one thread: seconds to 99 %, steps/s"
+ROOT = Path(__file__).parents[2]
+NAMES = {"plain": "nn.Transformer", "xtransformer": "x-transformers"}
+PACKAGES = {"plain": "torch", "xtransformer": "x-transformers"}
 SETTINGS = {"own": "its own", "equal": "equal size and dropout", "ours": "ours"}
 PEERS, OURS = tuple(NAMES), ("default", "fast", "paper")
 TARGET = 0.99
@@ -47,7 +50,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=float, default=240.0, help="seconds after which a peer's training is given up")
     parser.add_argument("--our-seeds", type=int, default=3, help="trainings of each preset, spread over the benchmark")
     parser.add_argument("--first-seed", type=int, help="repeats an earlier benchmark")
-    parser.add_argument("--environments", type=Path, default=default_folder(), help="where optional peers are installed (PLAYGROUND_PEERS)")
     parser.add_argument("--warm", type=float, default=WARM, help=argparse.SUPPRESS)
 
 
@@ -61,20 +63,20 @@ def run(options: argparse.Namespace) -> dict:
     """
     first = options.first_seed if options.first_seed is not None else random.SystemRandom().randrange(1000, 900_000)
     base = Experiment().with_(data_seed=(first + 500_000) % limits("data_seed").high, **dict(options.set))
-    corpus, missing, pythons = build_corpus(base.data), [], {}
+    corpus, missing, versions = build_corpus(base.data), [], {"torch": torch.__version__}
     for peer in options.peers:
         try:
-            pythons[peer] = interpreter(peer, options.environments)
-        except Missing as problem:
-            missing.append(str(problem))
+            versions[PACKAGES[peer]] = version(PACKAGES[peer])
+        except PackageNotFoundError:
+            missing.append(f"{PACKAGES[peer]} is not here: pip install {PACKAGES[peer]}")
+    peers = [peer for peer in options.peers if PACKAGES[peer] in versions]
     if options.warm:
         warm_up()
         _train(Experiment().with_(**{"task": "copy", "train_size": 2000} | dict(options.set) | {"steps": WARM_STEPS}), 2.0)
     groups: dict[tuple[str, str], list[dict]] = {}
-    for training in _trainings(options, first, base, corpus, pythons, missing):
+    for training in _trainings(options, first, base, corpus, peers, missing):
         note("{who:<13} {setting:<6} {seconds:6.2f} s, {cpu_seconds:6.2f} s CPU, step {step}, {exact_match:.1%}".format(**training))
         groups.setdefault((training["who"], training["setting"]), []).append(training)
-    versions = {"torch": torch.__version__} | {PACKAGES[peer].name: PACKAGES[peer].version for peer in pythons if peer in PACKAGES}
     rows = [_row(*key, trainings) for key, trainings in groups.items()]
     return {"first_seed": first, "limit": options.limit, "rows": rows, "missing": missing, "versions": versions}
 
@@ -96,11 +98,11 @@ def _row(who: str, setting: str, trainings: list[dict]) -> dict:
 
 
 def _trainings(
-    options: argparse.Namespace, first: int, base: Experiment, corpus: Corpus, pythons: dict[str, str], missing: list[str]
+    options: argparse.Namespace, first: int, base: Experiment, corpus: Corpus, peers: list[str], missing: list[str]
 ) -> Iterator[dict]:
     """Yields every training as it ends: the presets with one seed, some of the peers, the presets with another seed, and so on. A sentence
     for each that breaks joins `missing`."""
-    jobs = [(name, peer) for name in options.settings for peer in pythons]
+    jobs = [(name, peer) for name in options.settings for peer in peers]
     for turn in range(options.our_seeds):
         for name in options.presets:
             knobs = {"seed": first + turn, "data_seed": base.data.data_seed, "threads": 1} | dict(options.set)
@@ -109,7 +111,7 @@ def _trainings(
             size = asdict(sizes(peer, name, base, options.width))
             job = {"peer": peer, "setting": size, "seed": first, "target": TARGET, "limit": options.limit, "warm": options.warm}
             try:
-                yield {"who": peer, "setting": name, "size": size} | _theirs(job | _pairs(corpus), pythons[peer])
+                yield {"who": peer, "setting": name, "size": size} | _theirs(job | _pairs(corpus))
             except Missing as problem:
                 missing.append(str(problem))
 
@@ -174,14 +176,15 @@ def _pairs(corpus: Corpus) -> dict:
     return sides | {"vocabulary": max(corpus.src_tokenizer.size, corpus.tgt_tokenizer.size)}
 
 
-def _theirs(job: dict, python: str) -> dict:
+def _theirs(job: dict) -> dict:
     """Trains a peer in a process of its own. Raises Missing when it breaks."""
     patience = 60 + 3 * (job["limit"] + job["warm"])  # a step of a large model can be long
-    command = [python, "-m", "benchmarks.peers.common"]
+    command = [sys.executable, "-m", "benchmarks.peers.common"]
     try:
         done = subprocess.run(command, input=json.dumps(job), check=True, capture_output=True, text=True, timeout=patience, cwd=ROOT)
     except subprocess.SubprocessError as problem:
-        raise Missing(f"{NAMES[job['peer']]} could not be trained: {last_words(problem)}") from None
+        words = (getattr(problem, "stderr", None) or str(problem)).strip().splitlines()
+        raise Missing(f"{NAMES[job['peer']]} could not be trained: {words[-1]}") from None
     return json.loads(done.stdout.splitlines()[-1])
 
 

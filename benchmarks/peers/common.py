@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -38,7 +37,6 @@ class Setting:
     d_ff: int
     dropout: float
     pairs: int
-    parts: int = 1  # batches that an update's pairs come in, one after the other
 
 
 @dataclass(frozen=True)
@@ -51,14 +49,6 @@ class Task:
     longest: int  # the longest row a batch can have
     setting: Setting
     seed: int
-
-
-class Learner(Protocol):
-    """A peer, built for a task. `train` goes on until the watch says stop."""
-
-    model: nn.Module
-
-    def train(self, watch: Watch) -> None: ...
 
 
 class Watch:
@@ -112,10 +102,10 @@ def exam(heldout: tuple[Item, ...]) -> list[Batch]:
     return [collate(rows[start : start + EXAM_ROWS]) for start in range(0, len(rows), EXAM_ROWS)]
 
 
-def rows_right(logits: Tensor, wanted: Tensor, padding: int = PAD) -> int:
+def rows_right(logits: Tensor, wanted: Tensor) -> int:
     """How many rows greedy decoding would get wholly right: those whose every likeliest token is the right one, given the right ones
     before it. logits (B, T, V), wanted (B, T)."""
-    return int(((logits.argmax(dim=-1) == wanted) | (wanted == padding)).all(dim=1).sum())
+    return int(((logits.argmax(dim=-1) == wanted) | (wanted == PAD)).all(dim=1).sum())
 
 
 @torch.inference_mode()
@@ -128,7 +118,7 @@ def exact_match(model: nn.Module, logits: Callable[[Batch], Tensor], batches: li
 
 
 def train(model: nn.Module, update: Callable[[Batch], int], logits: Callable[[Batch], Tensor], task: Task, watch: Watch) -> None:
-    """The loop of a peer that has none of its own. `update` says how many cells, padding and all, it computed."""
+    """Trains a peer until the watch says stop. `update` says how many cells, padding and all, it computed."""
     questions = exam(task.heldout)
     model.train()
     for batch in batches(task):
@@ -146,7 +136,8 @@ def task_of(job: dict) -> Task:
 
 
 def learn(job: dict) -> dict:
-    """One training, from the pairs in hand to the target or the limit. Returns what the watch counted, and the number of parameters."""
+    """One training by the peer's `Learner(task)`, from the pairs in hand to the target or the limit. Returns what the watch counted, and
+    the number of parameters."""
     module, task = import_module(f"benchmarks.peers.{job['peer']}"), task_of(job)
     torch.set_num_threads(1)
     for target, limit in ((2.0, job["warm"]), (job["target"], job["limit"])):

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from benchmarks.peers.common import Setting, Task, Watch, train
 from playground.config import MAX_POSITIONS, PAD
 from playground.data.batches import Batch
+from playground.model.positions import sinusoids
 
 OWN = Setting(d_model=512, n_heads=8, layers=3, d_ff=512, dropout=0.1, pairs=128)
 ADAM = {"lr": 1e-4, "betas": (0.9, 0.98), "eps": 1e-9}
@@ -31,7 +32,7 @@ class Plain(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.transformer = nn.Transformer(d_model, n_heads, layers, layers, d_ff, dropout, batch_first=True)
         self.generator = nn.Linear(d_model, tgt_vocab)
-        self.register_buffer("positions", _sinusoids(MAX_POSITIONS, d_model), persistent=False)
+        self.register_buffer("positions", sinusoids(MAX_POSITIONS, d_model), persistent=False)
         for parameter in self.parameters():
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
@@ -52,12 +53,6 @@ class Plain(nn.Module):
     def _embed(self, table: nn.Embedding, tokens: Tensor) -> Tensor:
         """(B, L) -> (B, L, D)."""
         return self.dropout(table(tokens) * math.sqrt(table.embedding_dim) + self.positions[: tokens.shape[1]])
-
-
-def _sinusoids(length: int, width: int) -> Tensor:
-    """Sines in the even columns, cosines of the same angles in the odd ones: (length, width)."""
-    angles = torch.arange(length)[:, None] * torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))
-    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)
 
 
 class Learner:

@@ -22,7 +22,7 @@ class Learner:
     A head is as wide as d_model / heads, which is the package's 64 at the example's size."""
 
     def __init__(self, task: Task) -> None:
-        from x_transformers import XTransformer  # optional: installed into an environment of its own
+        from x_transformers import XTransformer  # optional, written for 2.31.10
 
         torch.manual_seed(task.seed)
         size = task.setting

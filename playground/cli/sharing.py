@@ -62,7 +62,7 @@ def add_push(commands: Commands) -> None:
 
 
 def push(options: argparse.Namespace) -> int:
-    from playground.hub.uploads import push as push_run
+    from playground.hub.model import push as push_run
 
     print(push_run(options.run, options.repo, options.private))
     return 0
@@ -77,7 +77,7 @@ def add_space(commands: Commands) -> None:
 
 
 def space(options: argparse.Namespace) -> int:
-    from playground.hub.uploads import plan_space, upload_space
+    from playground.hub.model import plan_space, upload_space
 
     upload_plan = plan_space(options.repo, options.hardware)
     if options.dry_run:

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from playground.config import BOS, EOS, PAD
 from playground.data.corpus import LazySequence
-from playground.model.packing import Packing, pack_pairs, padded
+from playground.model.masks import Packing, pack_pairs, padded
 
 if TYPE_CHECKING:
     from playground.data.corpus import Item

@@ -20,6 +20,11 @@ from playground.reading.pairs import Pairs
 from playground.words import percentage, short
 
 FREQUENT = 12  # tokens that are listed
+SPOILT = 0.05  # fraction of the evaluated targets with a token outside the vocabulary
+AMBIGUOUS = 0.5  # fraction of the sources with several targets, from which a column seems to be missing
+PASSES = 2  # epochs below which the settings train too little
+MAX_COLUMNS = 4  # that are offered
+PARTS, PART = 10, 20  # parts whose language is identified, and pairs that each must have
 
 
 @dataclass(frozen=True)
@@ -79,13 +84,6 @@ def _side(tokenizer: Tokenizer, train: Sequence[tuple[int, ...]], new: Sequence[
         frequent=tuple((tokenizer.piece(token), count) for token, count in counts[:FREQUENT]),
         known=1 - unseen.count(UNK) / len(unseen) if unseen else float("nan"),
     )
-
-
-SPOILT = 0.05  # fraction of the evaluated targets with a token outside the vocabulary
-AMBIGUOUS = 0.5  # fraction of the sources with several targets, from which a column seems to be missing
-PASSES = 2  # epochs below which the settings train too little
-MAX_COLUMNS = 4  # that are offered
-PARTS, PART = 10, 20  # parts whose language is identified, and pairs that each must have
 
 
 class Mend(NamedTuple):

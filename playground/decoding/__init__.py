@@ -1,7 +1,7 @@
 """Decoding: from probabilities to sentences, one token after the other. Read in this order:
 
-model_decoder (next-token log probabilities from a model, and the trace of one sentence) · sampling (greedy and random) · beam (search, its
-tree of candidates, the best of each of many sentences, search error or model error) · constraints (phrases that must come or must not) ·
+model_decoder (next-token log probabilities from a model, the trace of one sentence; greedy decoding and sampling) · beam (search, its tree
+of candidates, the best of each of many sentences, search error or model error) · constraints (phrases that must come or must not) ·
 fast_decoder (the same sums in fewer calls) · single_decoder (one sentence in numpy). The multiplications are counted in model/costs.py.
 
 Sources and targets are lists of token ids without BOS; a source comes without its EOS, which is added here. `max_length` counts the tokens
@@ -12,28 +12,10 @@ is appended to `record`. The model must be in eval mode.
 
 from playground.decoding.beam import Node, Search, Verdict, beam, best, classify, search, searches
 from playground.decoding.constraints import Constraints
-from playground.decoding.model_decoder import Hypothesis, Trace, trace
-from playground.decoding.sampling import greedy, sample, top_k_top_p_filter
+from playground.decoding.model_decoder import Hypothesis, Trace, greedy, sample, top_k_top_p_filter, trace
 from playground.model.costs import Pass, multiplications, positions, without_cache
 
 __all__ = [
-    "Constraints",
-    "Hypothesis",
-    "Node",
-    "Pass",
-    "Search",
-    "Trace",
-    "Verdict",
-    "beam",
-    "best",
-    "classify",
-    "greedy",
-    "multiplications",
-    "positions",
-    "sample",
-    "search",
-    "searches",
-    "top_k_top_p_filter",
-    "trace",
-    "without_cache",
+    "Constraints", "Hypothesis", "Node", "Pass", "Search", "Trace", "Verdict", "beam", "best", "classify", "greedy", "multiplications",
+    "positions", "sample", "search", "searches", "top_k_top_p_filter", "trace", "without_cache",
 ]  # fmt: skip

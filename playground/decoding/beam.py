@@ -11,8 +11,7 @@ import torch
 
 from playground.config import BOS, EOS, MAX_POSITIONS, Refusal
 from playground.decoding.constraints import FREE, Constraints
-from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix, score
-from playground.decoding.sampling import greedy
+from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix, greedy, score
 from playground.model.costs import Pass
 from playground.model.transformer import Transformer
 

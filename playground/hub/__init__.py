@@ -1,4 +1,1 @@
-"""The Hugging Face Hub. Read in this order:
-
-model (a trained model for `from_pretrained`) · uploads (a run, or this app as a Space, to the Hub; and their errors)
-"""
+"""The Hugging Face Hub: a trained model for `from_pretrained`; a run, or this app as a Space, goes to the Hub."""

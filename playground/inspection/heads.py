@@ -17,7 +17,7 @@ import torch
 from playground.config import BOS, EOS
 from playground.inspection import Fact, attention, percent
 from playground.inspection.attention import ABOVE_CHANCE, EVEN, HALF, MIN_ROWS, SHARP
-from playground.model.packing import padded
+from playground.model.masks import padded
 from playground.model.transformer import Transformer
 
 COVER = 0.5  # a place counts when at least this share of the rows has it…

@@ -9,8 +9,7 @@ import numpy as np
 import torch
 
 from playground.config import PAD
-from playground.model.masks import causal_mask, padding_mask, target_mask
-from playground.model.packing import padded, segment_mask
+from playground.model.masks import causal_mask, padded, padding_mask, segment_mask, target_mask
 from playground.variants.decoder_only import join_masks
 
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from playground.config import BOS, EOS, ModelConfig
 from playground.inspection.interventions import PARTS
 from playground.model.copies import shadow_copy
-from playground.model.packing import padded
+from playground.model.masks import padded
 from playground.model.transformer import Transformer
 
 CELLS = 8_000_000  # most attention weights of one layer in a pass

@@ -1,6 +1,6 @@
 """The Transformer, section by section of the paper. Read in this order:
 
-masks · positions · attention · layers · transformer · parts (torch's own, without shared randomness) · packing (sentences as one rectangle,
-several in a row) · kv_cache (keys and values of the tokens so far) · copies (other trees of modules over the same parameters) · costs
+masks (and packing: several sentences in a row) · positions · attention · layers · transformer · parts (torch's own, without shared
+randomness) · kv_cache (keys and values of the tokens so far) · copies (other trees of modules over the same parameters) · costs
 (parameters, FLOPs and memory, by formula).
 """

@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from playground.config import ModelConfig
 from playground.model.kv_cache import NO_CACHE, DecoderCache
 from playground.model.layers import DecoderLayer, EncoderLayer
-from playground.model.masks import padding_mask, target_mask
-from playground.model.packing import Layout, Packing
+from playground.model.masks import Layout, Packing, padding_mask, target_mask
 from playground.model.parts import Dropout, Embedding, Linear
 from playground.model.positions import added_positions, position_ids
 

@@ -11,8 +11,7 @@ from torch.nn.functional import pad
 
 from playground.config import BOS, EOS, ModelConfig
 from playground.data.corpus import Item
-from playground.model.masks import padding_mask
-from playground.model.packing import padded
+from playground.model.masks import padded, padding_mask
 from playground.model.transformer import Output, Transformer
 from playground.runs.replay import TOP_TOKENS, Completion, Parameters
 

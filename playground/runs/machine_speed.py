@@ -29,6 +29,26 @@ from playground.model.costs import LOGITS, flops, is_chunked, parameter_count, r
 from playground.runs.cache import freeze_objects, keep_free_pages
 from playground.training.loop import Training
 
+log = logging.getLogger(__name__)
+MIN_WIDTH = 256  # d_model from which on products dominate a step
+MIN_SPEEDUP = 3.0  # minimum speed-up of bfloat16 products: the rest of a step gains nothing
+STEP_GAIN = 0.5  # fraction of that speed-up that a step achieves: measured at d_model 256
+SAMPLE_SECONDS = 0.004  # minimum duration of a product that is timed
+ROWS = (16, 1024)  # of the product: from the minimum, which is fast even where bfloat16 is emulated, to the maximum
+TIMED_STEPS = 8  # steps, of which the fastest counts
+SMALL = {"threads": 1, "train_size": 200, "validation_size": 10}
+TINY = {**SMALL, "d_model": 8, "d_ff": 8, "n_heads": 1}  # its step is all call overhead and no arithmetic
+# The usual model's step is dominated by element-wise operations, this one's by products.
+PRODUCTS = {**SMALL, "d_model": 192, "d_ff": 768, "batch_size": 16, "precision": "float32"}
+# On a GPU batch preparation would dominate such small steps: hence models with more layers, a larger batch, and more width.
+ON_GPU = (
+    TINY,
+    {**TINY, "encoder_layers": 6, "decoder_layers": 6},
+    {**SMALL, "train_size": 1000, "batch_size": 1000},
+    {**PRODUCTS, "d_model": 512, "d_ff": 2048, "batch_size": 200},
+)
+_measuring, _warming_up = threading.Lock(), threading.Lock()
+_ready: set[str] = set()  # devices that are warmed up
 BATCHES, MAX_PAIRS = 4, 512  # batches that are sampled, and pairs of each: enough to estimate a mean
 # The fraction of the logits' floats that goes through memory like everything else: with all at once, and in chunks. Measured.
 AT_ONCE, CHUNKED = 0.8, 0.3
@@ -76,28 +96,6 @@ def _long_enough(items: Sequence[Item], size: int) -> list[Item]:
     """Returns the items, repeated if needed to fill a batch."""
     some = list(items[:size])
     return some * -(-size // len(some)) if size > len(some) else list(items)
-
-
-log = logging.getLogger(__name__)
-MIN_WIDTH = 256  # d_model from which on products dominate a step
-MIN_SPEEDUP = 3.0  # minimum speed-up of bfloat16 products: the rest of a step gains nothing
-STEP_GAIN = 0.5  # fraction of that speed-up that a step achieves: measured at d_model 256
-SAMPLE_SECONDS = 0.004  # minimum duration of a product that is timed
-ROWS = (16, 1024)  # of the product: from the minimum, which is fast even where bfloat16 is emulated, to the maximum
-TIMED_STEPS = 8  # steps, of which the fastest counts
-SMALL = {"threads": 1, "train_size": 200, "validation_size": 10}
-TINY = {**SMALL, "d_model": 8, "d_ff": 8, "n_heads": 1}  # its step is all call overhead and no arithmetic
-# The usual model's step is dominated by element-wise operations, this one's by products.
-PRODUCTS = {**SMALL, "d_model": 192, "d_ff": 768, "batch_size": 16, "precision": "float32"}
-# On a GPU batch preparation would dominate such small steps: hence models with more layers, a larger batch, and more width.
-ON_GPU = (
-    TINY,
-    {**TINY, "encoder_layers": 6, "decoder_layers": 6},
-    {**SMALL, "train_size": 1000, "batch_size": 1000},
-    {**PRODUCTS, "d_model": 512, "d_ff": 2048, "batch_size": 200},
-)
-_measuring, _warming_up = threading.Lock(), threading.Lock()
-_ready: set[str] = set()  # devices that are warmed up
 
 
 @dataclass(frozen=True)

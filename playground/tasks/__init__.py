@@ -1,7 +1,7 @@
 """Toy tasks: small languages with known answers to every sentence. Standard library only. Read in this order:
 
-sequences, numbers (tasks about symbols) · grammars (two languages from one set of rules; German words with two meanings) · german, chinese,
-commands (small languages) · toy_tasks (all of them by name, and their splits). Here: the interface of a task.
+sequences, numbers (tasks about symbols, and commands) · grammars (two languages from one set of rules; German words with two meanings) ·
+german, chinese (small languages) · toy_tasks (all of them by name, and their splits). Here: the interface of a task.
 """
 
 from __future__ import annotations

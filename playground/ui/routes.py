@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from playground.config import Refusal
 from playground.features.board import panel as board
 from playground.features.compare import table
-from playground.features.data.panel import preview
+from playground.features.data import preview
 from playground.features.map import worksheet
 from playground.features.registry import PANELS, check
 from playground.features.shared import uploading

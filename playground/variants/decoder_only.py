@@ -19,8 +19,7 @@ from playground.config import MAX_POSITIONS
 from playground.model.attention import head_widths
 from playground.model.kv_cache import DecoderCache, KVCache
 from playground.model.layers import EncoderLayer
-from playground.model.masks import causal_mask, padding_mask, target_mask
-from playground.model.packing import Layout
+from playground.model.masks import Layout, causal_mask, padding_mask, target_mask
 from playground.model.positions import RotaryPositions, added_positions, position_ids
 from playground.model.transformer import Transformer, initialise
 from playground.variants.variant import Variant

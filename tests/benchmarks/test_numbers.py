@@ -15,10 +15,9 @@ from benchmarks.page import INSTALL
 from benchmarks.peers import plain as peer
 from benchmarks.peers.common import exact_match, exam, rows_right
 from benchmarks.tables import percentile, ratio, show_summary, summary
-from playground.config import BOS, EOS, MAX_POSITIONS, PAD
+from playground.config import BOS, EOS, PAD
 from playground.data.corpus import Item
 from playground.lessons.labs import LABS
-from playground.model.positions import sinusoids
 from playground.runs.queue.scheduler import FAIR_EVERY
 from playground.tasks.toy_tasks import TASKS
 
@@ -86,7 +85,6 @@ def test_a_secret_is_a_leak_where_another_person_hears_it():
 def test_exact_match_of_a_peer_is_what_greedy_decoding_gets_right():
     torch.manual_seed(0)
     model = peer.Plain(LETTERS, LETTERS, 16, 2, 2, 32, 0.1).eval()
-    torch.testing.assert_close(model.positions, sinusoids(MAX_POSITIONS, 16))
 
     def written(source: tuple[int, ...], most: int) -> tuple[int, ...]:
         tokens = [BOS]

@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from playground.features.attention import figure as heads, figure as products
-from playground.features.data import panel as data
+from playground.features import data, positions
+from playground.features.attention import all_heads as heads
 from playground.features.embeddings import figure as vectors
 from playground.features.evaluation import figure as lengths
 from playground.features.interventions import figure as changes
 from playground.features.lessons import figure as guesses
-from playground.features.positions import panel as positions
 from playground.features.shared.figures import attention, graph, runs, sublayers, tensor
 from playground.features.shared.figures.theme import Style
 from playground.features.shared.figures.tokens import steps
@@ -80,7 +79,7 @@ def gallery(length=12, width=720, hard=True, **style):
         "lens": lens_figure.grid(np.tile(weights[:1], (3, 1)), [words] * 3, LAYERS, decoder, decided=[0] * length, pinned=0, **cells),
         "head_aligned": heads.over_training(range(length), rng.random((2, 3, length)), chosen=(1, 2), step=0, **cells),
         "head_entropy": heads.over_training(range(length), 3 * rng.random((2, 3, length)), chosen=(0, 0), **entropy, **cells),
-        "products": products.bars(table[0], table[-1], **cells),
+        "products": heads.bars(table[0], table[-1], **cells),
         "tensor": tensor.heatmap(table[:length], words, [*"abcdefgh"], kind="cross", chosen=(0, 0), secret=True, **cells),
         "tensor_masked": tensor.heatmap(weights, decoder, words, kind="decoder", scale="probability", mask=causal, **cells),
         "tensor_ids": tensor.heatmap(np.arange(length)[:, None], words, words[:1], kind="encoder", scale="plain", **cells),

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
 from playground import plot
-from playground.features.attention import figure as heads, figure as products
+from playground.features import data, positions
+from playground.features.attention import all_heads as heads
 from playground.features.board import figure as board
-from playground.features.data import panel as data
 from playground.features.embeddings import figure as vectors
-from playground.features.positions import panel as positions
 from playground.features.shared.figures import attention, cells, graph, runs, sublayers, tensor, theme
 from playground.features.shared.figures.cells import fit_to_page
 from playground.features.shared.figures.theme import Style
@@ -266,7 +265,7 @@ def test_every_head_has_a_line_and_the_chosen_one_lies_on_top_in_its_colour():
 
 def test_products_add_up_to_the_score_and_query_and_key_share_a_scale():
     query, key = np.array([1.0, -2.0, 0.5]), np.array([3.0, 1.0, -4.0])
-    figure = products.bars(query, key)
+    figure = heads.bars(query, key)
     assert drawn(figure) == [([1, 2, 3], values) for values in ([1.0, -2.0, 0.5], [3.0, 1.0, -4.0], [3.0, -2.0, -2.0])]
     axes = [figure["layout"][name] for name in ("yaxis", "yaxis2", "yaxis3")]
     assert all(axis["range"][0] == -axis["range"][1] for axis in axes)

@@ -24,7 +24,7 @@ from playground.cli import main
 from playground.config import Experiment, Refusal
 from playground.export import contents as scores
 from playground.export.exported_run import find
-from playground.hub import model, uploads
+from playground.hub import model, model as uploads
 from playground.hub.model import HubTransformer
 from playground.runs.corpora import ModelCache
 from playground.runs.disk.folder import Folder

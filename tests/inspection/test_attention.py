@@ -12,7 +12,7 @@ from playground.decoding import trace
 from playground.features.attention import query
 from playground.inspection import attention, heads
 from playground.inspection.heads import Sample, score
-from playground.model.packing import padded
+from playground.model.masks import padded
 from playground.model.transformer import Transformer
 from playground.words import LANGUAGES, known
 

@@ -12,7 +12,7 @@ from safetensors.torch import load, save
 from playground.choices import ALTERATIONS
 from playground.config import EOS, ModelConfig, Refusal, limits
 from playground.decoding import greedy, trace
-from playground.model.packing import padded
+from playground.model.masks import padded
 from playground.model.transformer import Transformer
 from playground.runs.completer import complete
 from playground.runs.corpora import ModelCache

@@ -11,8 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 from playground import config
 from playground.tasks import chinese, german, grammars
-from playground.tasks.commands import COMPOSED, COUNTS, MOST_ACTIONS
 from playground.tasks.numbers import DATE_PATTERNS, UNSEEN_PAIRS
+from playground.tasks.sequences import COMPOSED, COUNTS, MOST_ACTIONS
 from playground.tasks.toy_tasks import SPLITS, TASKS, answers, draw_of_length, examples, references, split_of, units
 from playground.words import LANGUAGES, known
 

@@ -17,7 +17,7 @@ from playground.data.corpus import Corpus, Item
 from playground.decoding import greedy
 from playground.model.copies import shadow_copy
 from playground.model.costs import sublayer_of, sublayers
-from playground.model.packing import padded
+from playground.model.masks import padded
 from playground.training import metrics
 from playground.training.loop import Training
 from playground.training.metrics import build_eval_set, validate

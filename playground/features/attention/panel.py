@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from playground.cursor import choices
-from playground.features.attention import all_heads, figure as products, query as flows
+from playground.features.attention import all_heads, all_heads as products, query as flows
 from playground.features.attention.query import KINDS
 from playground.features.shared import blocks, heads, panels
 from playground.features.shared.heads import (

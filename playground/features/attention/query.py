@@ -24,6 +24,8 @@ from playground.runs.replay import Completion, Frame
 from playground.runs.run import Run
 
 Stacks = Mapping[str, np.ndarray]  # kind of attention -> weights (L, H, Q, K)
+SENTENCES = 32
+KINDS = ("encoder", "decoder", "cross")
 
 
 class HeadAt(NamedTuple):
@@ -125,10 +127,6 @@ def strongest(flow: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> 
     q, k = np.unravel_index(int(np.argmax(flow)), flow.shape)
     tokens = {"query_token": rows[q], "row": int(q) + 1, "key_token": columns[k], "column": int(k) + 1}
     return Fact("heads.rollout_strongest", tokens | {"percent": percent(float(flow[q, k]))})
-
-
-SENTENCES = 32
-KINDS = ("encoder", "decoder", "cross")
 
 
 def name_heads(reader: Reader, run: Run, step: int | None, actual: int, kind: str) -> HeadScores:

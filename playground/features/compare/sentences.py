@@ -17,7 +17,7 @@ from playground.features.shared.figures import runs as pictures
 from playground.features.shared.heads import compute_mask, draw_large_head, name_axes
 from playground.features.shared.naming import task_of
 from playground.features.shared.queries.reader import Reader, max_output_tokens
-from playground.features.shared.queries.time_slices import SLICE, in_slices
+from playground.features.shared.queries.validation import SLICE, in_slices
 from playground.features.shared.selected_runs import brief_names, line_keys, names, ticked
 from playground.features.shared.view import View, texts, tokens
 from playground.model.transformer import Transformer

@@ -17,7 +17,7 @@ from playground.config import MAX_POSITIONS, limits
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Item
 from playground.features.shared.queries.reader import Reader
-from playground.features.shared.queries.time_slices import affordable
+from playground.features.shared.queries.validation import affordable
 from playground.inspection import Fact, short
 from playground.model import costs as formulas
 from playground.model.copies import shadow_copy, trainable_copy
@@ -28,6 +28,8 @@ from playground.training.diagnostics import StepDiagnostics
 from playground.training.step import cross_entropy
 
 STEADY_RATIO = 1.05  # a curve within this factor is called steady
+MAX_SENTENCES, MIN_SENTENCES = 64, 8  # held-out sentences of a recomputation
+PASSES = 3 * len(limits("memory_mode").choices)  # a backward pass costs two forward passes, and every kind of memory has its own
 
 
 def extremes(values: Mapping[str, float], key: str) -> Fact:
@@ -142,10 +144,6 @@ def counted_parameters(model: Transformer) -> dict[str, int]:
     for name, parameter in model.named_parameters():
         counts[sublayer_of(name)] += parameter.numel()
     return counts
-
-
-MAX_SENTENCES, MIN_SENTENCES = 64, 8  # held-out sentences of a recomputation
-PASSES = 3 * len(limits("memory_mode").choices)  # a backward pass costs two forward passes, and every kind of memory has its own
 
 
 @dataclass(frozen=True)

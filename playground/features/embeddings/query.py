@@ -13,8 +13,7 @@ from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.data.corpus import Corpus
 from playground.features.shared.queries.reader import Reader
 from playground.inspection.vectors import follow_axes, principal_axes, project, turn_axes
-from playground.model.masks import padding_mask
-from playground.model.packing import padded
+from playground.model.masks import padded, padding_mask
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run

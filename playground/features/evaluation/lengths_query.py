@@ -12,7 +12,7 @@ import torch
 from playground.config import MAX_POSITIONS, PAD
 from playground.data.corpus import Corpus, Item
 from playground.features.shared.queries.reader import Reader
-from playground.features.shared.queries.time_slices import SLICE, affordable, in_slices
+from playground.features.shared.queries.validation import SLICE, affordable, in_slices
 from playground.inspection import Fact, percent
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
@@ -21,6 +21,10 @@ from playground.tasks.toy_tasks import TASKS, draw_of_length, units
 from playground.training.metrics import build_eval_set
 
 NAMED = 6  # listed lengths without a sentence
+REACH = 3  # times the longest source of training
+EACH, MIN_SENTENCES = 20, 2  # sentences of one length
+MAX_SENTENCES = 800  # sentences of a task that can't generate any length
+SEED = 1  # of the generated sentences: the same for every run
 
 
 @dataclass(frozen=True)
@@ -114,12 +118,6 @@ def _token_accuracy(accuracy: Reach, low: int, high: int) -> float:
     counts, tokens = accuracy.counts[low - 1 : high], accuracy.tokens[:, low - 1 : high]
     totals = ~np.isnan(tokens) * counts
     return float(np.nansum(tokens * counts) / max(totals.sum(), 1))
-
-
-REACH = 3  # times the longest source of training
-EACH, MIN_SENTENCES = 20, 2  # sentences of one length
-MAX_SENTENCES = 800  # sentences of a task that can't generate any length
-SEED = 1  # of the generated sentences: the same for every run
 
 
 @dataclass(frozen=True)

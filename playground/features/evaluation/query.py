@@ -14,8 +14,7 @@ from playground.data.corpus import Corpus, Item, natural_unit
 from playground.decoding import best
 from playground.features.shared.queries.reader import Reader, max_output_tokens
 from playground.features.shared.queries.results import Piece, pieces_from, pieces_of
-from playground.features.shared.queries.time_slices import SLICE, affordable, in_slices
-from playground.features.shared.queries.validation import Evaluated, evaluate, evaluate_on
+from playground.features.shared.queries.validation import SLICE, Evaluated, affordable, evaluate, evaluate_on, in_slices
 from playground.model.transformer import Transformer
 from playground.reading.pairs import Pairs
 from playground.reading.text import normalise

@@ -10,7 +10,7 @@ from playground.features.evaluation import lengths_query, query as evaluation
 from playground.features.evaluation.panel import _build_comparison
 from playground.features.registry import PANELS
 from playground.features.shared import uploading
-from playground.features.shared.queries import time_slices
+from playground.features.shared.queries import validation
 from playground.features.shared.view import View
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
@@ -54,7 +54,7 @@ def test_the_table_says_what_was_measured(site):
 
 def test_a_run_is_scored_on_an_upload(site, file, monkeypatch):
     monkeypatch.setattr(evaluation, "MAX_SENTENCES", 4)
-    monkeypatch.setattr(time_slices, "BUDGET_S", -1)
+    monkeypatch.setattr(validation, "BUDGET_S", -1)
     asked = {"lang": "zh", "split": "file", "file": file}
     first = panel = of_visitor(site, MINE, **asked)
     while panel["more"]:

@@ -14,7 +14,7 @@ from playground.decoding import greedy
 from playground.features.conftest import complete
 from playground.features.evaluation import lengths_query, query as evaluation
 from playground.features.evaluation.query import measure, scores, tokenization
-from playground.features.shared.queries import time_slices, validation
+from playground.features.shared.queries import validation
 from playground.runs.history import History
 from playground.training.metrics import build_eval_set, tally, validate
 from tests.runs.tiny import CORPORA, alone, refused, tiny
@@ -145,7 +145,7 @@ def test_a_long_exam_comes_piece_by_piece_and_nothing_is_asked_twice(reader, run
     requests, write = [], evaluation._write
     monkeypatch.setattr(evaluation, "_write", lambda *values: requests.append(len(values[-1])) or write(*values))
     with monkeypatch.context() as slow:
-        slow.setattr(time_slices, "BUDGET_S", -1)
+        slow.setattr(validation, "BUDGET_S", -1)
         slow.setattr(evaluation, "MAX_SENTENCES", 50)
         result = [scores(reader, CORPORA, run, None, "heldout") for _ in range(4)]
     assert [entry.sentences for entry in result] == [50, 100, 120, 120]
@@ -180,4 +180,4 @@ def test_nothing_is_resampled_or_measured_that_cannot_be_and_no_sentence_is_kept
     with refused("evaluation.no_sentences"):
         scores(reader, CORPORA, beer, None, "harder")
     with pytest.raises(ValueError):
-        time_slices.in_slices(reader, beer, None, ("nothing",), [], lambda model, part: part)
+        validation.in_slices(reader, beer, None, ("nothing",), [], lambda model, part: part)

@@ -16,8 +16,7 @@ from playground.decoding import Trace, greedy, trace
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import Reader, max_output_tokens, traced_parts
 from playground.features.shared.queries.results import Piece, SentenceTrace, pieces_from, pieces_of
-from playground.features.shared.queries.time_slices import BUDGET_S, affordable, in_slices
-from playground.features.shared.queries.validation import Evaluated, recorded, tally_of, total
+from playground.features.shared.queries.validation import BUDGET_S, Evaluated, affordable, in_slices, recorded, tally_of, total
 from playground.inspection.interventions import Change, HeadId, heads, silence
 from playground.inspection.logits import top
 from playground.inspection.patching import Patching, find_different, list_corrupted, patch_all

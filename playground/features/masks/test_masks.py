@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from playground.features.masks.panel import packed_row
+from playground.features.masks import packed_row
 from playground.inspection import masks
-from playground.model.packing import pack_pairs
+from playground.model.masks import pack_pairs
 from playground.model.transformer import Transformer
 from playground.words import say
 from tests.runs.tiny import CORPORA, tiny

@@ -9,7 +9,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.features.board.class_board import T_95, compare_pairs, pool_values
-from playground.features.shared.queries import time_slices, validation
+from playground.features.shared.queries import validation
 from playground.features.shared.queries.learning_curves import LearningCurve, band, common_end, learning_curve, seconds_at
 from playground.features.shared.queries.validation import evaluate, evaluate_change, recorded
 from playground.inspection.interventions import Change, Edit
@@ -47,7 +47,7 @@ def test_what_it_did_not_measure_is_measured_in_the_same_way(reader, unmeasured,
 def test_the_parts_of_an_evaluation_add_up_and_a_run_at_work_is_asked_a_sample(reader, unmeasured, model, monkeypatch):
     corpus = CORPORA.get(unmeasured.experiment)
     whole = validate(model, build_eval_set(corpus, corpus.heldout))
-    monkeypatch.setattr(time_slices, "BUDGET_S", -1)
+    monkeypatch.setattr(validation, "BUDGET_S", -1)
     with monkeypatch.context() as slow:
         slow.setattr(validation, "slice_size", lambda *_: 15)
         result = [evaluate(reader, CORPORA, unmeasured, None) for _ in range(4)]

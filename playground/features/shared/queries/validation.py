@@ -1,23 +1,75 @@
-"""One evaluation of a run at a step: loss, token accuracy and exact match on all of a split, the same for every panel."""
+"""One evaluation of a run at a step: loss, token accuracy and exact match on all of a split, the same for every panel; and
+the time slices of a long query, between which short queries of other visitors run and a caller sees progress."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from typing import TypeVar
 
 from playground.data.corpus import Corpus, Item
 from playground.features.shared.queries.reader import Reader
-from playground.features.shared.queries.time_slices import SLICE, affordable, in_slices
 from playground.inspection.interventions import Change
+from playground.model.costs import parameter_count
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
 from playground.training.metrics import Tally, Validation, build_eval_set, tally
 from playground.variants import variant_of
 
+SLICE = 50  # inputs of a time slice
+BUDGET_S = 0.3  # seconds after which no further slice begins
+OPERATIONS = 2e10  # of a busy core in about a second, decoding token by token
+Input, Answer = TypeVar("Input"), TypeVar("Answer")
 MAX_SENTENCES = 250  # of a slice
+
+
+def affordable(run: Run, tokens: float, most: int, least: int) -> int:
+    """Returns how many sentences of `tokens` tokens (source and target) are read and written in about a second: from `least` to `most`.
+
+    By formula, two operations for each parameter and token, so it depends on the run, not on the load of the machine, and the same link
+    shows the same numbers.
+    """
+    parameters = parameter_count(run.experiment.model, *(tokenizer.size for tokenizer in run.tokenizers))
+    return max(least, min(most, int(OPERATIONS / (2 * parameters * max(tokens, 1)))))
+
+
+def in_slices(
+    reader: Reader, run: Run, step: int | None, key: tuple, inputs: Sequence[Input],
+    work: Callable[[Transformer, Sequence[Input]], Answer], size: int = SLICE,
+) -> tuple[int, list[Answer]]:  # fmt: skip
+    """Returns (the step of the parameters, `work(model, slice)` for the first slices of `inputs`, of `size` each). Raises Refusal.
+
+    These are the slices cached under `key`, and as many more as begin within `BUDGET_S`, but one at least: repeated calls get them all,
+    and a caller that stops calling has cancelled the rest. While a run trains, its parameters change from slice to slice: then only the
+    first is computed, so that all numbers belong to one step. Raises ValueError without inputs.
+    """
+    if not inputs:
+        raise ValueError("there are no inputs")
+    clock, worked = run.runtime.monotonic, []
+    end = clock() + BUDGET_S
+    steps, answers = [], []
+
+    def ask(start: int) -> tuple[int, Answer]:
+        part = inputs[start : start + size]
+
+        def work_slice(model: Transformer, actual: int) -> tuple[int, Answer]:
+            worked.append(start)
+            return actual, work(model, part)
+
+        return reader.work(run, step, (*key, start, size, len(inputs)), work_slice)
+
+    for start in range(0, 1 if run.working else len(inputs), size):
+        actual, answer = ask(start)
+        if steps and actual != steps[0]:
+            break  # the run was resumed
+        steps.append(actual)
+        answers.append(answer)
+        if worked and clock() > end:
+            break
+    return steps[0], answers
 
 
 @dataclass(frozen=True)
@@ -36,7 +88,7 @@ class Evaluated:
 
 def evaluate(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: str = "heldout") -> Evaluated:
     """Returns training's own validation at this step if it covered all held-out sentences; else evaluates as far as the time budget goes,
-    and a repeated call continues (see time_slices.py). Raises Refusal."""
+    and a repeated call continues (see `in_slices`). Raises Refusal."""
     known = recorded(run, run.parameters_at(step)[0]) if split == "heldout" else None
     if known:
         return known

@@ -29,8 +29,8 @@ from playground.lessons.controlled import (
 from playground.lessons.lab import Lines, Outcome
 from playground.model.layers import EncoderLayer, Residual
 from playground.model.transformer import Transformer, initialise
-from playground.tasks.commands import COUNTS
 from playground.tasks.grammars import Grammar
+from playground.tasks.sequences import COUNTS
 from playground.training.step import cross_entropy
 from playground.variants import build
 from playground.variants.alternatives import plain_xavier
@@ -184,7 +184,7 @@ NORM_DEPTH = ControlledExperiment(
 
 
 # --- rule or list: how a model uses a word seen only by itself, and how many examples of its use it needs (after SCAN, Lake and Baroni
-# 2018); the splits are in playground/tasks/commands.py ---
+# 2018); the splits are in playground/tasks/sequences.py ---
 
 MOST = 0.5  # exact match on unseen commands above which the word is used by a rule
 GUESSES = {0: "none", 1: "one", 4: "four", 16: "sixteen"}

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.lessons.lab import Control, Grid, Lab, Outcome, number_labels
-from playground.model.packing import padded
+from playground.model.masks import padded
 from playground.training.step import cross_entropy
 
 VOCABULARY = (*SPECIAL_TOKENS, "a", "b", "c")

@@ -13,9 +13,8 @@ from torch import Tensor, nn
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.inspection.masks import batch
 from playground.lessons.lab import Control, Grid, Lab, Outcome, number_labels
-from playground.model import packing
 from playground.model.attention import scaled_dot_product_attention
-from playground.model.masks import causal_mask, padding_mask, target_mask
+from playground.model.masks import causal_mask, padded as pad, padding_mask, target_mask
 from playground.model.parts import Embedding
 from playground.model.positions import sinusoids
 
@@ -55,7 +54,7 @@ def share(weights: Tensor, hidden: Tensor, tokens: Tensor) -> float:
 
 
 def run_masks(seed: int, fill: str) -> Outcome:
-    tgt_in = packing.padded(TARGETS)
+    tgt_in = pad(TARGETS)
     lengths = torch.tensor([len(ids) for ids in TARGETS])
     real = valid(lengths, tgt_in.shape[1])
     both, coming = outer(real[1]), future(tgt_in.shape[1])
@@ -98,7 +97,7 @@ def _steps(tgt_in: Tensor, lengths: Tensor, real: Tensor, both: Tensor, coming: 
 
 def _fills(fill: str, scores: Tensor, weights: dict[str, Tensor], hidden: Tensor, ours: Tensor) -> tuple[Grid, ...]:
     """Shows the softmax's inputs and outputs, unhatched: they show the weights of masked cells."""
-    sentence = _tokens(packing.padded(TARGETS)[1])
+    sentence = _tokens(pad(TARGETS)[1])
     query = len(TARGETS[1]) - 1  # the last token
     row = torch.stack([scores.softmax(dim=-1)[query], *(weights[other][query] for other in FILLS)])
     nowhere = torch.stack([weights[INFINITE][-1], weights[LARGE][-1], ours[-1]])
@@ -119,7 +118,7 @@ def _fills(fill: str, scores: Tensor, weights: dict[str, Tensor], hidden: Tensor
 
 def _of_the_model(hidden: Tensor) -> tuple[Grid, ...]:
     """Shows the model's masks of the whole batch; rows are queries, columns are keys."""
-    masks, tgt_in = batch(SOURCES, TARGETS), packing.padded(TARGETS)
+    masks, tgt_in = batch(SOURCES, TARGETS), pad(TARGETS)
     places = number_labels(tgt_in.shape[1])
     asking = tuple(f"{number} {token}" for number, ids in enumerate(tgt_in, 1) for token in _tokens(ids))
     memory = np.broadcast_to(masks["memory"], masks["target"].shape)  # the same row for every query
@@ -253,7 +252,7 @@ LABS = (
         "masks",
         ("all", "some", "nothing"),
         run_masks,
-        (packing.padded, valid, outer, future, filled, padding_mask, causal_mask, target_mask, scaled_dot_product_attention),
+        (pad, valid, outer, future, filled, padding_mask, causal_mask, target_mask, scaled_dot_product_attention),
         (Control("fill", FILLS, LARGE),),
         expects="nothing",
         order=20,
