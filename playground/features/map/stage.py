@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from playground.cursor import MAX_EDITS
 from playground.features.map import kinds
 from playground.features.map.layout import choose_scale, find_limit, list_path, slice_mask, slice_stage
 from playground.features.shared import blocks as make, derivation as derivation_view
@@ -13,6 +14,7 @@ from playground.features.shared.view import NARROW, View, steps, texts
 from playground.inspection import tensors
 from playground.inspection.activations import Stage
 from playground.inspection.arithmetic import Derivation
+from playground.inspection.edits import FIXED, MAX_VALUE
 from playground.inspection.formulas import StageInfo, describe
 from playground.words import paragraph
 
@@ -36,9 +38,11 @@ def build_stage(
     head: int,
     at: tuple[int, int] | None,
     brief: bool = False,
+    before: np.ndarray | None = None,
 ) -> list[dict]:
     """Builds everything about one stage; `head` counts from 0 and only matters where the stage has heads; `derivation` is that of the
-    chosen cell `at`. `brief` (on the tour) drops formula, code and caption, which the tour has, hides no answer, and is lower."""
+    chosen cell `at`, `before` the stage's values without edits. `brief` (on the tour) drops formula, code and caption, which the tour has,
+    hides no answer, and is lower."""
     values, explanation = slice_stage(stage.values, stage, head), describe(view.run.experiment.model, stage)
     rows, row_title, row_side = name_rows(view, forward, stage)
     columns, column_title, column_side = name_columns(view, forward, stage)
@@ -63,6 +67,7 @@ def build_stage(
         scale=choose_scale(stage),
         limit=find_limit(stage, head),
         mask=None if mask is None else mask[:, window],
+        before=None if before is None or secret else slice_stage(before, stage, head)[:, window],
         chosen=(chosen[0], window.index(chosen[1])) if chosen and chosen[1] in window else None,
         secret=secret,
         titles=(row_title, column_title),
@@ -79,7 +84,10 @@ def build_stage(
     code = None if brief else make.code("source", explanation.source, lit=explanation.lines)
     formula, shape = _build_formula(view, explanation)
     calculation = derivation_view.build_sums(view, forward, derivation, cell, secret, brief)
-    sums = make.column("arithmetic", None if brief else formula, shape, *calculation, code)
+    if chosen and before is not None and derivation is None:
+        calculation = [make.text("typed-over", view.say("edits.typed_here"), css="pg-caption")]
+    editor = _build_editor(view, stage, head, chosen, cell, derivation) if chosen and not brief and not secret else None
+    sums = make.column("arithmetic", None if brief else formula, shape, editor, *calculation, code)
     if side_by_side:
         return [make.row("sides", make.column("picture", large, cells), sums, css="map-sides")]
     return [large, cells, sums]
@@ -100,6 +108,25 @@ def _build_formula(view: View, explanation: StageInfo) -> list[dict]:
         make.text("formula", view.say(explanation.key, **explanation.values), css="map-formula"),
         make.text("shape", view.say("map.shape", letters=letters, sizes=sizes, names=names), css="pg-caption"),
     ]
+
+
+def _build_editor(
+    view: View, stage: Stage, head: int, chosen: tuple[int, int], cell: str, derivation: Derivation | None
+) -> dict:  # fmt: skip
+    """Builds the line in which the chosen cell, or a learned number of its calculation, is typed over."""
+    if stage.name in FIXED:
+        return make.text("editor-none", view.say("edits.fixed"), css="pg-caption")
+    index = (head, *chosen) if stage.axes[0] == "H" else chosen
+    place = f"{stage.address}:{','.join(map(str, index))}"
+    targets = [{"place": place, "label": cell, "value": f"{stage.values[index].item():.6g}", "matrix": ""}]
+    numbers = [(term.right, term.right_value) for term in derivation.terms] if derivation else []
+    numbers += [(lead.label, lead.value) for lead in derivation.leads] if derivation else []
+    for label, value in numbers:
+        if label and label.parameter and label.name not in ("cos", "sin", "minus_sin"):
+            target = {"place": derivation_view.find_target(label), "label": label.text, "value": value, "matrix": label.parameter}
+            targets.append(target)
+    words = {name: view.say(f"edits.{name}") for name in ("label", "number", "set", "random", "hint", "no_number", "many")}
+    return kinds.editor("editor", targets, MAX_EDITS, MAX_VALUE, words)
 
 
 def name_rows(view: View, forward: SentenceActivations, stage: Stage) -> tuple[list[str], str, str]:
