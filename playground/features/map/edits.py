@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from playground.config import Refusal
-from playground.features.map.layout import list_path, write_change
-from playground.features.map.stage import name_columns, name_rows
+from playground.features.map.layout import list_path, write_change, write_pair
+from playground.features.map.stage import Passes, name_columns, name_rows
 from playground.features.shared import blocks
 from playground.features.shared.decoding import build_comparison
-from playground.features.shared.queries.activations import Cell, EditedActivations, SentenceActivations, activations, edited_activations
+from playground.features.shared.queries.activations import Cell, EditedActivations, activations, edited_activations
 from playground.features.shared.view import View, texts
-from playground.inspection.arithmetic import Derivation
 from playground.inspection.edits import Edit, parse
-from playground.words import listed, paragraph
+from playground.words import paragraph
 
 MAX_NAMED = 3  # edits in the sentence; more are counted
-
-
-class Passes(NamedTuple):
-    """The pass that the map shows with the derivation of the chosen cell; the passes before and after edits, or why there are none."""
-
-    forward: SentenceActivations
-    derivation: Derivation | None
-    edited: EditedActivations | None = None
-    edits: tuple[Edit, ...] = ()
-    refusal: Refusal | None = None
 
 
 def run_passes(view: View, cell: Cell | None, text: str) -> Passes:
@@ -56,8 +43,8 @@ def build_effect(view: View, passes: Passes) -> list[dict]:
     for each in (edited.before, edited.after):
         likely.append([float(row[piece.id]) for row, piece in zip(each.stages["probabilities"].values, each.targets, strict=True)])
     names = [_name_edit(view, edited, *pair) for pair in zip(passes.edits, edited.originals, strict=True)]
-    more = view.say("edits.more", count=len(names) - MAX_NAMED) if len(names) > MAX_NAMED else ""
-    typed = view.say("edits.typed", edits=listed(view.language, [*names[-MAX_NAMED:], more][: MAX_NAMED + bool(more)]))
+    more = [view.say("edits.more", count=len(names) - MAX_NAMED)] if len(names) > MAX_NAMED else []
+    typed = view.say("edits.typed", edits=view.say("interventions.and").join([*names[-MAX_NAMED:], *more]))
     sentence = blocks.text("edits-typed", paragraph([typed, _describe(view, passes), view.say("edits.private")]), css="pg-cell")
     comparison = build_comparison(view, edited.outputs, texts(edited.before.targets), (likely[0], likely[1]), changed=True)
     return [blocks.row("edits", sentence, undo, undo_all, css="controls"), *comparison]
@@ -69,7 +56,8 @@ def _name_edit(view: View, edited: EditedActivations, edit: Edit, original: floa
         return view.say("edits.entry_random", name=edit.name)
     in_stage = edit.name in edited.before.stages
     place = _name_cell(view, edited, edit.name, edit.index) if in_stage else f"{edit.name}[{', '.join(map(str, edit.index))}]"
-    return view.say("edits.entry", place=place, before=f"{original:.4g}", after=f"{edit.values[0]:.4g}")
+    before, after = write_pair(original, edit.values[0])
+    return view.say("edits.entry", place=place, before=before, after=after)
 
 
 def _name_cell(view: View, edited: EditedActivations, address: str, index: tuple[int, ...]) -> str:

@@ -124,7 +124,14 @@ class _Drawing:
 
 def write_change(change: Difference) -> dict[str, object]:
     """Writes the values of a sentence about a difference."""
-    return {"cells": change.cells, "before": f"{change.before:.4g}", "after": f"{change.after:.4g}"}
+    before, after = write_pair(change.before, change.after)
+    return {"cells": change.cells, "before": before, "after": after}
+
+
+def write_pair(before: float, after: float) -> tuple[str, str]:
+    """Writes two numbers with as many digits, from 3 on, as it takes to tell them apart."""
+    pairs = ((f"{before:.{digits}g}", f"{after:.{digits}g}") for digits in range(3, 10))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (f"{before:.3g}", f"{after:.3g}"))
 
 
 def _is_square(stage: Stage) -> bool:

@@ -47,7 +47,7 @@ def panel(view: View) -> dict:
     differences = edited.differences if edited else {}
     key = forward.number, view.language, head, *visible.values()
     plan = PLANS.get_or_make(key, lambda: build_plan(view, forward, head, visible, differences))
-    before = edited.before.stages[address].values if edited and opened else None
+    effect = build_effect(view, passes) if not stop else []
     drawing = kinds.map(
         "map",
         view.say("map.label"),
@@ -57,14 +57,14 @@ def panel(view: View) -> dict:
         **plan,
         colours=_pick_colours(view.dark),
         words={name: view.say(f"map.{name}") for name in ("here", "close", "previous", "next", "masked", "blocks")},
-        blocks=stage.build_stage(view, forward, passes.derivation, opened, head, cell, bool(stop), before) if opened else [],
+        blocks=stage.build_stage(view, passes, opened, head, cell, bool(stop), effect) if opened else [],
     )
     if stop:
         content = [build_stop(view, forward, stop, head), drawing]
     else:
         about_text = blocks.text("about", view.say("map.about"), css="pg-caption")
         choice_row = blocks.row("choices", *_build_choices(view, chosen, config.n_heads), css="controls")
-        content = [about_text, choice_row, *build_effect(view, passes), drawing, _build_worksheet(view, opened)]
+        content = [about_text, choice_row, *([] if opened else effect), drawing, _build_worksheet(view, opened)]
     return {"step": forward.step, "held": head_choice.format_head(view.part, *chosen), "blocks": content}
 
 

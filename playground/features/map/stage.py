@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from playground.config import Refusal
 from playground.cursor import MAX_EDITS
 from playground.features.map import kinds
 from playground.features.map.layout import choose_scale, find_limit, list_path, slice_mask, slice_stage
 from playground.features.shared import blocks as make, derivation as derivation_view
 from playground.features.shared.figures import tensor as pictures
-from playground.features.shared.queries.activations import SentenceActivations
+from playground.features.shared.queries.activations import EditedActivations, SentenceActivations
 from playground.features.shared.view import NARROW, View, steps, texts
 from playground.inspection import tensors
 from playground.inspection.activations import Stage
 from playground.inspection.arithmetic import Derivation
-from playground.inspection.edits import FIXED, MAX_VALUE
+from playground.inspection.edits import FIXED, MAX_VALUE, Edit
 from playground.inspection.formulas import StageInfo, describe
 from playground.words import paragraph
 
@@ -30,19 +33,24 @@ LIKELIEST = 40  # tokens shown of a large vocabulary
 LETTERS = {"S": "source", "T": "target", "H": "heads", "D": "width", "K": "size", "U": "value_size", "F": "inner", "V": "vocabulary"}
 
 
+class Passes(NamedTuple):
+    """The pass that the map shows with the derivation of the chosen cell; the passes before and after edits, or why there are none."""
+
+    forward: SentenceActivations
+    derivation: Derivation | None
+    edited: EditedActivations | None = None
+    edits: tuple[Edit, ...] = ()
+    refusal: Refusal | None = None
+
+
 def build_stage(
-    view: View,
-    forward: SentenceActivations,
-    derivation: Derivation | None,
-    stage: Stage,
-    head: int,
-    at: tuple[int, int] | None,
-    brief: bool = False,
-    before: np.ndarray | None = None,
-) -> list[dict]:
-    """Builds everything about one stage; `head` counts from 0 and only matters where the stage has heads; `derivation` is that of the
-    chosen cell `at`, `before` the stage's values without edits. `brief` (on the tour) drops formula, code and caption, which the tour has,
-    hides no answer, and is lower."""
+    view: View, passes: Passes, stage: Stage, head: int, at: tuple[int, int] | None, brief: bool, effect: list[dict]
+) -> list[dict]:  # fmt: skip
+    """Builds everything about one stage; `head` counts from 0 and only matters where the stage has heads; the calculation is that of the
+    chosen cell `at`, under the `effect` of edits. `brief` (on the tour) drops formula, code and caption, which the tour has, hides no
+    answer, and is lower."""
+    forward, derivation, edited, *_ = passes
+    before = edited.before.stages[stage.address].values if edited else None
     values, explanation = slice_stage(stage.values, stage, head), describe(view.run.experiment.model, stage)
     rows, row_title, row_side = name_rows(view, forward, stage)
     columns, column_title, column_side = name_columns(view, forward, stage)
@@ -87,7 +95,7 @@ def build_stage(
     if chosen and before is not None and derivation is None:
         calculation = [make.text("typed-over", view.say("edits.typed_here"), css="pg-caption")]
     editor = _build_editor(view, stage, head, chosen, cell, derivation) if chosen and not brief and not secret else None
-    sums = make.column("arithmetic", None if brief else formula, shape, editor, *calculation, code)
+    sums = make.column("arithmetic", None if brief else formula, shape, editor, *effect, *calculation, code)
     if side_by_side:
         return [make.row("sides", make.column("picture", large, cells), sums, css="map-sides")]
     return [large, cells, sums]
