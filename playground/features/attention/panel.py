@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from playground.config import Refusal
 from playground.cursor import choices
 from playground.features.attention import all_heads, views
 from playground.features.attention.query import KINDS
@@ -19,18 +22,22 @@ from playground.features.shared.heads import (
     write_title,
 )
 from playground.features.shared.naming import part_key
+from playground.features.shared.queries.activations import edited_activations
 from playground.features.shared.view import View, tokens
+from playground.inspection.edits import parse
 from playground.inspection.heads import HeadScores
 from playground.words import paragraph
 
 
 @panels.declare("attention", "inside", 2, panels.ATTENTION)
 def panel(view: View) -> dict:
+    notice = _follow_edits(view)
     look, part = view.look, view.part
     layer, head = choose_head(view, part)
     if (mode := view.choice("view")) == "all":
         grid = all_heads.build_model_view(view, (part, layer, head), {kind: compute_mask(view, kind) for kind in KINDS})
-        return {"step": look.step, "held": heads.format_head(part, layer, head), "blocks": [build_controls(view, part, mode), *grid]}
+        all_blocks = [*notice, build_controls(view, part, mode), *grid]
+        return {"step": look.step, "held": heads.format_head(part, layer, head), "blocks": all_blocks}
     mask, scored = compute_mask(view, part), all_heads.score_heads(view)
     large_blocks, side_blocks = build_picture(view, mode, layer, head, mask)
     about = paragraph([view.say(f"{part_key(view.run, part)}_about"), view.rounding_note(look.step)])
@@ -38,6 +45,7 @@ def panel(view: View) -> dict:
         "step": look.step,
         "held": heads.format_head(part, layer, head),
         "blocks": [
+            *notice,
             blocks.row(
                 "main",
                 blocks.column("large", *large_blocks),
@@ -56,6 +64,22 @@ def panel(view: View) -> dict:
             ),
         ],
     }
+
+
+def _follow_edits(view: View) -> list[dict]:
+    """Shows the attention with the numbers that are typed over on the map, and builds the line that says so and undoes them."""
+    if not (text := view.field("edits")):
+        return []
+    try:
+        edits = parse(text)
+        view.edited, _ = edited_activations(view.reader, view.run, view.step, view.text, view.reference, None, edits)
+        if view.edited.after.step == view.look.step:  # else training moved on
+            view.look = replace(view.look, **{kind: view.edited.weights(kind) for kind in KINDS})
+        sentence = view.say("edits.followed", count=len(edits))
+    except Refusal as refusal:
+        sentence = refusal.say(view.language)
+    undo = blocks.button("undo-edits", "move", view.say("edits.undo_all"), to={"edits": ""})
+    return [blocks.row("edits", blocks.text("edits-typed", sentence, css="pg-cell"), undo, css="controls")]
 
 
 def build_controls(view: View, part: str, mode: str) -> dict:

@@ -11,7 +11,7 @@ from playground.features.attention import figure as products
 from playground.features.shared import blocks
 from playground.features.shared.heads import draw_matrix, format_weight, write_fed_note
 from playground.features.shared.naming import variant_name
-from playground.features.shared.queries.activations import SentenceActivations, activations
+from playground.features.shared.queries.activations import SentenceActivations
 from playground.features.shared.view import LARGE, View, steps, texts
 from playground.inspection import attention as facts, overview as flows
 from playground.inspection.attention import product_fact, signed
@@ -27,7 +27,7 @@ def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
     """Builds the query-key view of the pinned pair, else of the strongest: two vectors, their products, and the resulting weight."""
     if variant := variant_name(view.run, view.language):
         return [blocks.text("variant", view.say("page.has_variant", variant=variant), css="pg-error")]
-    forward, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
+    forward = view.activations
     stages, at = forward.stages, SUBLAYER[view.part].format(layer)
     rows = texts(forward.source) if view.part == "encoder" else steps(forward)
     columns = texts(forward.fed if view.part == "decoder" else forward.source)
@@ -77,7 +77,7 @@ def build_explanation(view: View, layer: int, head: int, rows: list[str], column
     hidden = int(mask.size - mask.sum())
     key = "heads.mask_hides" if hidden else "heads.mask_open"
     sentences = [view.say(key, mask=view.say(f"page.mask_{MASKS[view.part]}"), hidden=hidden, cells=mask.size)]
-    forward, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
+    forward = view.activations
     at, weights = SUBLAYER[view.part].format(layer), view.weights[layer, head]
     if forward.step == view.look.step and forward.stages[f"{at}.weights"].values.shape[-2:] == weights.shape:  # else training moved on
         crossing = facts.crossing(weights) if view.part == "cross" and view.step is None else None  # the caption's pair

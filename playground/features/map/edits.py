@@ -13,6 +13,7 @@ from playground.inspection.edits import Edit, parse
 from playground.words import paragraph
 
 MAX_NAMED = 3  # edits in the sentence; more are counted
+RAW = ("scores", "scaled", "masked")  # large numbers, also of masked cells; their weights tell more
 
 
 def run_passes(view: View, cell: Cell | None, text: str) -> Passes:
@@ -75,7 +76,8 @@ def _describe(view: View, passes: Passes) -> str:
     computed = {address: change for address, change in edited.differences.items() if address not in typed}
     if not computed:
         return view.say("edits.nothing")
-    address = max(computed, key=lambda name: abs(computed[name].after - computed[name].before))
+    telling = [name for name in computed if not name.endswith(RAW)] or [*computed]
+    address = max(telling, key=lambda name: abs(computed[name].after - computed[name].before))
     counts = {"changed": len(computed), "all": len(edited.before.stages)}
     place = _name_cell(view, edited, address, computed[address].index)
     return view.say("edits.changed", **write_change(computed[address]), **counts, place=place)

@@ -18,6 +18,7 @@ from playground.inspection import tensors
 from playground.inspection.activations import Stage
 from playground.inspection.arithmetic import Derivation
 from playground.inspection.edits import FIXED, MAX_VALUE, Edit
+from playground.inspection.fact import Fact
 from playground.inspection.formulas import StageInfo, describe
 from playground.words import paragraph
 
@@ -85,6 +86,8 @@ def build_stage(
         tallest=view.below(TOUR_HEIGHT if brief else 140) if len(window) == len(columns) else max(view.tallest - UNDER_STRIP, MIN_STRIP),
     )
     facts = tensors.facts(tensors.view_tensor(stage, forward.stages, head, rows, columns))
+    if stage.name == "weights" and stage.address in {edit.name for edit in passes.edits}:
+        facts = [Fact("edits.rows", {})]  # the rest is true of rows that sum to 1
     caption = "" if brief else view.say("map.caption_hidden") if secret else paragraph(view.say(fact.key, **fact.values) for fact in facts)
     cell = view.say("map.cell", row=rows[chosen[0]], column=columns[chosen[1]]) if chosen else ""
     large = make.figure("stage", picture, paragraph([caption, view.step_note(forward.step)]), _write_title(view, stage, head))

@@ -92,12 +92,20 @@ class EditedActivations:
     originals: tuple[float, ...]
     outputs: tuple[SentenceTrace, SentenceTrace]
 
+    def weights(self, kind: str) -> np.ndarray:
+        """Returns the edited attention weights (L, H, Q, K) of "encoder", "decoder" or "cross"."""
+        at = ("encoder" if kind == "encoder" else "decoder", f"{'cross' if kind == 'cross' else 'self'}_attention.weights")
+        layers = [stage for address, stage in self.after.stages.items() if (address.partition(".")[0], address.split(".", 2)[-1]) == at]
+        return np.stack([stage.values for stage in layers])
+
 
 def edited_activations(
     reader: Reader, run: Run, step: int | None, text: str, reference: bool, cell: Cell | None, edits: tuple[Edit, ...]
 ) -> tuple[EditedActivations, Derivation | None]:
     """Records `text` before and after `edits`, and derives `cell` from the edited parameters; None for a cell that was typed over. Raises
     Refusal as `activations` does, and for an edit of another model or sentence, or one that makes numbers overflow."""
+    if run.experiment.model.altered_by != "none":
+        raise Refusal("edits.paper_only")
     text, ids = reader.read(run, text)
     forced, right = reader.forced_ids(run, text, REFERENCE if reference else None), results.references(run, text)
 
