@@ -74,7 +74,9 @@ def _follow_edits(view: View) -> list[dict]:
         edits = parse(text)
         view.edited, _ = edited_activations(view.reader, view.run, view.step, view.text, view.reference, None, edits)
         if view.edited.after.step == view.look.step:  # else training moved on
-            view.look = replace(view.look, **{kind: view.edited.weights(kind) for kind in KINDS})
+            stages, layers = view.edited.after.stages, view.run.experiment.model.attention_layers
+            weights = {kind: [stages[f"{views.SUBLAYER[kind].format(n)}.weights"].values for n in range(layers(kind))] for kind in KINDS}
+            view.look = replace(view.look, **{kind: np.stack(stack) for kind, stack in weights.items()})
         sentence = view.say("edits.followed", count=len(edits))
     except Refusal as refusal:
         sentence = refusal.say(view.language)

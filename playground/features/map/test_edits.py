@@ -36,8 +36,8 @@ def test_the_effect_is_told_and_lit_and_undone_to_the_last_bit(site):
     weight = site.reader.model_at(site.runs.get(RUN), None)[0].get_parameter(typed["matrix"])[3, 0].item()
     assert (typed["label"], float(typed["value"])) == ("W_Q[1, 4]", pytest.approx(weight, abs=1e-6)), "the run keeps its numbers"
     attention = site.panel("attention", run=RUN, text=TEXT, layer=1, head=1, edits=edits)
-    shown = np.array(block(attention, "attention")["figure"]["data"][0]["z"], dtype=float)
-    assert (shown[1][2], block(attention, "undo-edits")["to"]) == (0.5, {"edits": ""})
+    followed = np.array(block(attention, "attention")["figure"]["data"][0]["z"], dtype=float)
+    assert (followed[1][2], block(attention, "undo-edits")["to"]) == (0.5, {"edits": ""})
     assert stages[WEIGHTS].values[0, 1, 2] != 0.5
 
 

@@ -92,12 +92,6 @@ class EditedActivations:
     originals: tuple[float, ...]
     outputs: tuple[SentenceTrace, SentenceTrace]
 
-    def weights(self, kind: str) -> np.ndarray:
-        """Returns the edited attention weights (L, H, Q, K) of "encoder", "decoder" or "cross"."""
-        at = ("encoder" if kind == "encoder" else "decoder", f"{'cross' if kind == 'cross' else 'self'}_attention.weights")
-        layers = [stage for address, stage in self.after.stages.items() if (address.partition(".")[0], address.split(".", 2)[-1]) == at]
-        return np.stack([stage.values for stage in layers])
-
 
 def edited_activations(
     reader: Reader, run: Run, step: int | None, text: str, reference: bool, cell: Cell | None, edits: tuple[Edit, ...]
