@@ -76,7 +76,6 @@ def build_stage(
         scale=choose_scale(stage),
         limit=find_limit(stage, head),
         mask=None if mask is None else mask[:, window],
-        before=None if before is None or secret else slice_stage(before, stage, head)[:, window],
         chosen=(chosen[0], window.index(chosen[1])) if chosen and chosen[1] in window else None,
         secret=secret,
         titles=(row_title, column_title),
@@ -85,6 +84,8 @@ def build_stage(
         width=width,
         tallest=view.below(TOUR_HEIGHT if brief else 140) if len(window) == len(columns) else max(view.tallest - UNDER_STRIP, MIN_STRIP),
     )
+    if before is not None and not secret:
+        picture = pictures.show_before(picture, slice_stage(before, stage, head)[:, window], values[:, window], view.dark)
     facts = tensors.facts(tensors.view_tensor(stage, forward.stages, head, rows, columns))
     if stage.name == "weights" and stage.address in {edit.name for edit in passes.edits}:
         facts = [Fact("edits.rows", {})]  # the rest is true of rows that sum to 1

@@ -33,7 +33,6 @@ def heatmap(
     scale: str = "signed",
     limit: float | None = None,
     mask: np.ndarray | None = None,
-    before: np.ndarray | None = None,
     chosen: tuple[int, int] | None = None,
     secret: bool = False,
     titles: tuple[str, str] = ("", ""),
@@ -51,7 +50,6 @@ def heatmap(
     scale   "signed", "positive", "probability" or "plain" (whole numbers without a colour)
     limit   of a signed or positive scale: the value of the strongest colour; the largest absolute value in `values` when None
     mask    True where a query can attend, (R, C) or (1, C); other cells are hatched and have no value
-    before  (R, C) of earlier values: cells that are the same are dimmed, the box of another gives both
     chosen  (row, column) of the framed cell; `secret`: its value and colour are hidden
     titles  of rows and columns
     at      the numbers of these columns in the whole tensor, for the page's cursor; 0, 1, … when None; `down` those of rows
@@ -59,8 +57,7 @@ def heatmap(
     digits  decimals of a number on a cell
     numbers whether cells show them; None: if `readable`
     sides   the sentences of rows and columns ("src", "fed", "tgt" or ""), for the page to highlight their tokens
-    Traces, always in this order: 0 values, 1 hatching, 2 hover of masked cells, 3 the secret cell, and with `before` 4 the dimmed cells.
-    NaN is written among numbers.
+    Traces, always in this order: 0 values, 1 hatching, 2 hover of masked cells, 3 the secret cell. NaN is written among numbers.
     Raises ValueError if the shapes don't fit.
     """
     values = theme.fit(values, rows, columns)
@@ -70,8 +67,7 @@ def heatmap(
         covered[chosen] = True
     written = scale == "plain" or (readable(len(rows), len(columns), style.width, digits, rows) if numbers is None else numbers)
     place = _place(rows, columns, style, written and numbers is None and scale != "plain", digits, chosen[1] if chosen else 0)
-    template = _number_template(scale, limit=limit)
-    hover = style.hover("hover_tensor", **cells.PAIR, value=template if before is None else "%{customdata}" + template)
+    hover = style.hover("hover_tensor", **cells.PAIR, value=_number_template(scale, limit=limit))
     trace = _draw(np.where(hidden | covered, np.nan, values), hover, scale, limit, place) | {"meta": {"kind": kind, "cells": True}}
     ink = {"color": style.colors["text"]} if scale == "plain" else {}  # by default Plotly chooses it by the cell's colour
     data = [
@@ -80,10 +76,6 @@ def heatmap(
         cells.hover_layer(hidden, style.hover("hover_tensor_masked", **cells.PAIR)),
         _hide_secret(covered, style),
     ]
-    if before is not None:
-        same = before == values
-        data[0]["customdata"] = np.where(same, "", [[theme.minus(f"{old:.4f} → ") for old in row] for row in before]).tolist()
-        data.append(_dim(same & ~hidden, style))
     bar = 0 if scale == "plain" else cells.BAR_LINES
     layout = place.layout(kind, titles, bar, bool(hidden.any()), legend=place.legend(cells.BAR_LINES), shapes=place.cursor(chosen))
     layout["meta"] |= {"fields": list(fields), "at": list(range(len(columns)) if at is None else at), "sides": list(sides)}
@@ -93,6 +85,17 @@ def heatmap(
         note = {"text": "NaN", "showarrow": False, "captureevents": False, "font": style.font("wrong", theme.SIZE - 1, family=theme.MONO)}
         layout["annotations"] = [note | {"x": column, "y": row} for row, column in np.argwhere(lost).tolist()]
     return {"data": data, "layout": layout}
+
+
+def show_before(figure: dict, before: np.ndarray, values: np.ndarray, dark: bool) -> dict:
+    """Returns the heatmap of `values` (R, C) with the cells dimmed that are as `before`; the box of another cell gives both numbers. The
+    dimmed cells are one more trace."""
+    same, paper, heat = before == values, theme.colors(dark)["paper"], figure["data"][0]
+    earlier = np.where(same, "", [[theme.minus(f"{old:.4f} → ") for old in row] for row in before]).tolist()
+    heat |= {"customdata": earlier, "hovertemplate": heat["hovertemplate"].replace("%{z", "%{customdata}%{z")}
+    dimmed = cells.hover_layer(same & ~np.isnan(np.array(heat["z"], dtype=float)), "")
+    dimmed |= {"colorscale": [[0, paper], [1, paper]], "opacity": DIMMED, "hoverinfo": "skip"}
+    return figure | {"data": [*figure["data"], dimmed]}
 
 
 def readable(rows: int, columns: int, width: int, digits: int = 2, names: Sequence[str] = ()) -> bool:
@@ -153,12 +156,6 @@ def _hide_secret(covered: np.ndarray, style: Style) -> dict:
         "colorscale": [[0, color], [1, color]], "text": np.where(covered, "?", "").tolist(), "texttemplate": "%{text}",
         "textfont": style.font(),
     }  # fmt: skip
-
-
-def _dim(same: np.ndarray, style: Style) -> dict:
-    """Draws the page's colour over cells that are as before."""
-    color = style.colors["paper"]
-    return cells.hover_layer(same, "") | {"colorscale": [[0, color], [1, color]], "opacity": DIMMED, "hoverinfo": "skip"}
 
 
 def _number_template(scale: str, digits: int = 4, limit: float | None = None) -> str:
