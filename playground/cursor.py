@@ -49,6 +49,10 @@ RUN = r"[\w-]{1,64}"
 HEAD = r"[1-9]\d?\.[1-9]\d?"  # layer and head, counted from 1
 SENTENCE = ("run", "text")
 STAGE = r"(src|tgt|encoder|decoder)(\.\w{1,40}){1,4}|memory|logits|probabilities"
+# One number typed over, or a matrix randomised: the name of a parameter or the address of a stage, the place, the new values or a seed.
+NEW = r"-?\d{1,9}(\.\d{1,20})?(e-?\d{1,2})?"
+EDIT = rf"[\w.]{{1,80}}(:\d{{1,6}}(,\d{{1,6}}){{0,2}}={NEW}(,{NEW})*|=r\d{{1,6}})"
+MAX_EDITS = 16
 LAYERS = max(limits(name).high for name in ("encoder_layers", "decoder_layers"))
 
 FIELDS: dict[str, Text | Choice | Number] = {
@@ -104,6 +108,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "window": _whole(0, MAX_CELLS, reset_by=("stage", "stop")),
     "hide": _one_of("on", default=""),
     "digits": _one_of("on", default=""),
+    "edits": _written(rf"{EDIT}(;{EDIT}){{0,{MAX_EDITS - 1}}}", "encoder.0.feed_forward.W_1.weight:3,5=0.5", reset_by=("run",)),
     # a training step
     "moment": _one_of("loss", "logits", "stream", "scores", "gradient", "optimiser", "after"),
     "line": _whole(0, MAX_CELLS, reset_by=("run",)),  # row of the batch, and place in it

@@ -17,7 +17,8 @@ from playground.config import BOS, SPECIAL_TOKENS, UNK
 from playground.data.tokenizers import Tokenizer
 from playground.export.cells import Area, CellWriter
 from playground.inspection.activations import Stage
-from playground.inspection.formulas import formula, norm_module
+from playground.inspection.edits import norm_module
+from playground.inspection.formulas import formula
 from playground.model.positions import BASE, sinusoids
 from playground.model.transformer import Transformer
 from playground.words import say

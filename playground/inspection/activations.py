@@ -1,7 +1,7 @@
 """Stages: everything the model computes for one pair of sentences, each array with its address, its shape in letters and its inputs.
 
 Letters: S source length, T target length, H heads, D d_model, K = D / H, F d_ff, V vocabulary of the target. The numbers are the running
-model's own: its modules' outputs. Only the inside of scaled_dot_product_attention is computed again, by its very operations.
+model's own: its modules' outputs, and the results inside of scaled_dot_product_attention.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 
 from playground.config import BOS, EOS
-from playground.model.attention import MASKED, MultiHeadAttention, head_widths, scaled_dot_product_attention
+from playground.inspection.edits import Edit, apply
+from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.copies import shadow_copy
 from playground.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from playground.model.positions import RotaryPositions
@@ -81,9 +82,10 @@ def distribution(logits: Tensor) -> Tensor:
 
 
 @torch.inference_mode()
-def record(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> dict[str, Stage]:
+def record(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], edits: Sequence[Edit] = ()) -> dict[str, Stage]:
     """Records every stage by its address, in the order of computation. `src_ids` come without EOS, `tgt_ids` are the output, EOS last if
-    it was written. Operations that the model skips (a scale that is off, positions that add nothing, a residual that is off) have no stage.
+    it was written; `edits` are made in this pass. Operations that the model skips (a scale that is off, positions that add nothing, a
+    residual that is off) have no stage.
 
     Raises ValueError for a model that is training or an empty target, Refusal for a sentence that is too long.
     """
@@ -92,7 +94,9 @@ def record(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -
     if not tgt_ids:
         raise ValueError("a recording needs at least one target token")
     src, tgt_in = (ids.to(model.projection.weight.device) for ids in model_inputs(src_ids, tgt_ids))
-    return _Recording(model, *module_calls(model, src, tgt_in)).all(src, tgt_in)
+    inside: dict[str, Tensor] = {}
+    calls, output = module_calls(apply(model, edits, inside.__setitem__), src, tgt_in)
+    return _Recording(model, calls, inside, output).all(src, tgt_in)
 
 
 class _Recording:
@@ -101,8 +105,8 @@ class _Recording:
     Methods that compute take the address of their input x and return the address of their result.
     """
 
-    def __init__(self, model: Transformer, calls: dict[str, list[Call]], output) -> None:
-        self.model, self.config, self.calls, self.output = model, model.config, calls, output
+    def __init__(self, model: Transformer, calls: dict[str, list[Call]], inside: dict[str, Tensor], output: Output) -> None:
+        self.model, self.config, self.calls, self.inside, self.output = model, model.config, calls, inside, output
         self.stages: dict[str, Stage] = {}
 
     def all(self, src: Tensor, tgt_in: Tensor) -> dict[str, Stage]:
@@ -153,26 +157,20 @@ class _Recording:
             axes = f"H{letter}{wide if name == 'v' else 'K'}"
             computed_by = MultiHeadAttention.forward if name == "q" else MultiHeadAttention.keys_values
             add(f"{at}.{name}", axes=axes, values=heads[-1], inputs=(source,), source=computed_by)
-        q, k, v = heads
-        q_name, k_name = f"{at}.q", f"{at}.k"
+        last = (f"{at}.q", f"{at}.k")
         if turns:
-            q, k = (turn.output for turn in turns)
-            q_name = add(f"{q_name}_turned", axes=f"H{rows}K", values=q, inputs=(q_name,), source=RotaryPositions.forward)
-            k_name = add(f"{k_name}_turned", axes=f"H{columns}K", values=k, inputs=(k_name,), source=RotaryPositions.forward)
-
-        inside = partial(add, source=scaled_dot_product_attention)
+            last = tuple(
+                add(f"{name}_turned", axes=f"H{letter}K", values=turn.output, inputs=(name,), source=RotaryPositions.forward)
+                for name, letter, turn in zip(last, (rows, columns), turns, strict=True)
+            )
         mask = self.calls[at][0].inputs[3]  # (1, 1, 1 or T, S)
-        visible = mask[0].expand(-1, q.shape[-2], -1)  # (1, T, S)
-        scores = q @ k.transpose(-2, -1)
-        last = inside(f"{at}.scores", axes=f"H{rows}{columns}", values=scores, inputs=(q_name, k_name))
-        if self.config.attention_scale:
-            scores = scores / q.shape[-1] ** self.config.attention_scale
-            last = inside(f"{at}.scaled", axes=f"H{rows}{columns}", values=scores, inputs=(last,))
-        scores = scores + torch.where(mask, 0.0, MASKED)
-        last = inside(f"{at}.masked", axes=f"H{rows}{columns}", values=scores, inputs=(last,), mask=visible)
-        weights = scores.softmax(dim=-1) * mask
-        last = inside(f"{at}.weights", axes=f"H{rows}{columns}", values=weights, inputs=(last,), mask=visible)
-        mixed = inside(f"{at}.mixed", axes=f"H{rows}{wide}", values=weights @ v, inputs=(last, f"{at}.v"))
+        visible = mask[0].expand(-1, heads[0].shape[-2], -1)  # (1, T, S)
+        for name in ("scores", "scaled", "masked", "weights") if self.config.attention_scale else ("scores", "masked", "weights"):
+            values, shown_mask = self.inside[f"{at}.{name}"], visible if name in ("masked", "weights") else None
+            axes, source = f"H{rows}{columns}", scaled_dot_product_attention
+            last = (add(f"{at}.{name}", axes=axes, values=values, inputs=last, source=source, mask=shown_mask),)
+        values = self.inside[f"{at}.mixed"]
+        mixed = add(f"{at}.mixed", axes=f"H{rows}{wide}", values=values, inputs=(*last, f"{at}.v"), source=source)
 
         values, source = self.calls[f"{at}.W_o"][0].inputs[0], MultiHeadAttention.concat
         last = add(f"{at}.concat", axes=f"{rows}D", values=values, inputs=(mixed,), source=source)

@@ -53,6 +53,11 @@ class Label(NamedTuple):
     parameter: str | None = None
 
     @property
+    def torch_index(self) -> tuple[int, ...]:
+        """Returns the place of a learned number as torch stores it."""
+        return self.index[::-1] if self.name.startswith("W_") else self.index
+
+    @property
     def text(self) -> str:
         """Formats the symbol and the place counted from 1: "W_Q[3, 1]"."""
         places = [str(i + (axis not in FROM_0.get(self.name, ()))) for axis, i in enumerate(self.index)]

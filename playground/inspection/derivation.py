@@ -13,7 +13,8 @@ import numpy as np
 from playground.config import EOS
 from playground.inspection.activations import Stage
 from playground.inspection.arithmetic import SPELT, STAGES, Derivation, Label, Operand, Sheet, bracket, is_near, join_terms
-from playground.inspection.formulas import divisor, formula, kind, norm_module
+from playground.inspection.edits import norm_module
+from playground.inspection.formulas import divisor, formula, kind
 from playground.model.attention import MASKED, head_widths
 from playground.model.positions import BASE
 from playground.model.transformer import Transformer

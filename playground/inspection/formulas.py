@@ -9,6 +9,7 @@ from functools import cache
 
 from playground.config import ModelConfig, Refusal
 from playground.inspection.activations import Stage
+from playground.inspection.edits import norm_module
 from playground.model.positions import BASE
 
 # kind of stage -> a substring of each line that computes it, in the stage's source
@@ -117,18 +118,6 @@ def _hidden(config: ModelConfig) -> str:
 
 
 BIASES = {"q": "b_Q", "k": "b_K", "v": "b_V", "W_o": "b_O", "hidden": "b_1", "W_2": "b_2", "logits": "b"}
-
-
-def norm_module(address: str) -> str:
-    """Returns the model's name of the norm of this stage: "encoder.norm" -> "encoder_norm", "decoder.0.feed_forward.norm" ->
-    "decoder.0.norm_3"."""
-    stack, *layer, _ = address.split(".")
-    if not layer:
-        return f"{stack}_norm"
-    number, sublayer = layer
-    last = 2 if stack == "encoder" else 3
-    order = {"self_attention": 1, "cross_attention": 2, "feed_forward": last}
-    return f"{stack}.{number}.norm_{order[sublayer]}"
 
 
 def _find_pieces(config: ModelConfig, stage: Stage) -> tuple[str, ...]:

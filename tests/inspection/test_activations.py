@@ -12,7 +12,8 @@ from hypothesis import given, settings, strategies as st
 
 from playground.config import BOS, EOS, ModelConfig
 from playground.inspection.activations import Stage, record
-from playground.inspection.formulas import describe, norm_module
+from playground.inspection.edits import norm_module
+from playground.inspection.formulas import describe
 from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
 from playground.words import LANGUAGES, say

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
+from playground.config import Refusal
 from playground.cursor import choices
-from playground.features.attention import all_heads, all_heads as products, query as flows
-from playground.features.attention.query import KINDS
+from playground.features.attention import all_heads
+from playground.features.attention.query import KINDS, cross, own, rollout, strongest
 from playground.features.shared import blocks, heads, panels
 from playground.features.shared.heads import (
     build_small_heads,
@@ -25,10 +27,11 @@ from playground.features.shared.heads import (
     write_title,
 )
 from playground.features.shared.naming import part_key, variant_name
-from playground.features.shared.queries.activations import SentenceActivations, activations
+from playground.features.shared.queries.activations import SentenceActivations, edited_activations
 from playground.features.shared.view import LARGE, View, steps, texts, tokens
 from playground.inspection import attention as facts, percent
 from playground.inspection.attention import product_fact, signed
+from playground.inspection.edits import parse
 from playground.inspection.heads import HeadScores
 from playground.model import attention
 from playground.words import paragraph
@@ -36,11 +39,13 @@ from playground.words import paragraph
 
 @panels.declare("attention", "inside", 2, panels.ATTENTION)
 def panel(view: View) -> dict:
+    notice = _follow_edits(view)
     look, part = view.look, view.part
     layer, head = choose_head(view, part)
     if (mode := view.choice("view")) == "all":
         grid = all_heads.build_model_view(view, (part, layer, head), {kind: compute_mask(view, kind) for kind in KINDS})
-        return {"step": look.step, "held": heads.format_head(part, layer, head), "blocks": [build_controls(view, part, mode), *grid]}
+        all_blocks = [*notice, build_controls(view, part, mode), *grid]
+        return {"step": look.step, "held": heads.format_head(part, layer, head), "blocks": all_blocks}
     mask, scored = compute_mask(view, part), all_heads.score_heads(view)
     large_blocks, side_blocks = build_picture(view, mode, layer, head, mask)
     about = paragraph([view.say(f"{part_key(view.run, part)}_about"), view.rounding_note(look.step)])
@@ -48,6 +53,7 @@ def panel(view: View) -> dict:
         "step": look.step,
         "held": heads.format_head(part, layer, head),
         "blocks": [
+            *notice,
             blocks.row(
                 "main",
                 blocks.column("large", *large_blocks),
@@ -66,6 +72,24 @@ def panel(view: View) -> dict:
             ),
         ],
     }
+
+
+def _follow_edits(view: View) -> list[dict]:
+    """Shows the attention with the numbers that are typed over on the map, and builds the line that says so and undoes them."""
+    if not (text := view.field("edits")):
+        return []
+    try:
+        edits = parse(text)
+        view.edited, _ = edited_activations(view.reader, view.run, view.step, view.text, view.reference, None, edits)
+        if view.edited.after.step == view.look.step:  # else training moved on
+            stages, layers = view.edited.after.stages, view.run.experiment.model.attention_layers
+            weights = {kind: [stages[f"{SUBLAYER[kind].format(n)}.weights"].values for n in range(layers(kind))] for kind in KINDS}
+            view.look = replace(view.look, **{kind: np.stack(stack) for kind, stack in weights.items()})
+        sentence = view.say("edits.followed", count=len(edits))
+    except Refusal as refusal:
+        sentence = refusal.say(view.language)
+    undo = blocks.button("undo-edits", "move", view.say("edits.undo_all"), to={"edits": ""})
+    return [blocks.row("edits", blocks.text("edits-typed", sentence, css="pg-cell"), undo, css="controls")]
 
 
 def build_controls(view: View, part: str, mode: str) -> dict:
@@ -129,7 +153,7 @@ def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
     """Builds the query-key view of the pinned pair, else of the strongest: two vectors, their products, and the resulting weight."""
     if variant := variant_name(view.run, view.language):
         return [blocks.text("variant", view.say("page.has_variant", variant=variant), css="pg-error")]
-    forward, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
+    forward = view.activations
     stages, at = forward.stages, SUBLAYER[view.part].format(layer)
     rows = texts(forward.source) if view.part == "encoder" else steps(forward)
     columns = texts(forward.fed if view.part == "decoder" else forward.source)
@@ -143,7 +167,7 @@ def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
     fact = product_fact(query, key, score if scaled is None else scaled, mask[q], k)
     notes = [view.say(fact.key, query_token=rows[q], key_token=columns[k], **fact.values)]
     notes += [view.say("heads.product_turned")] * is_rotated
-    picture = view.draw(products.bars, query, key, kind=view.part, share=LARGE)
+    picture = view.draw(all_heads.bars, query, key, kind=view.part, share=LARGE)
     return [
         blocks.row(
             "pair",
@@ -179,7 +203,7 @@ def build_explanation(view: View, layer: int, head: int, rows: list[str], column
     hidden = int(mask.size - mask.sum())
     key = "heads.mask_hides" if hidden else "heads.mask_open"
     sentences = [view.say(key, mask=view.say(f"page.mask_{MASKS[view.part]}"), hidden=hidden, cells=mask.size)]
-    forward, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
+    forward = view.activations
     at, weights = SUBLAYER[view.part].format(layer), view.weights[layer, head]
     if forward.step == view.look.step and forward.stages[f"{at}.weights"].values.shape[-2:] == weights.shape:  # else training moved on
         crossing = facts.crossing(weights) if view.part == "cross" and view.step is None else None  # the caption's pair
@@ -211,11 +235,11 @@ def draw_rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: list[s
     look, part, residual = view.look, view.part, view.run.experiment.model.residual
     alignment = look.alignment if part == "cross" else None
     if part == "cross":
-        flow, share = flows.cross(look.encoder, look.decoder, look.cross, residual)
-        fact = flows.strongest(flow, rows, columns)
+        flow, share = cross(look.encoder, look.decoder, look.cross, residual)
+        fact = strongest(flow, rows, columns)
     else:
-        flow, share = flows.rollout(getattr(look, part), residual), 1.0
-        fact = flows.own(flow, rows, columns)
+        flow, share = rollout(getattr(look, part), residual), 1.0
+        fact = own(flow, rows, columns)
     sentences = [view.say(fact.key, **fact.values)]
     if alignment and facts.aligned(*flow.shape, alignment).any():
         rolled_out, raw = (percent(facts.alignment_mass(each, alignment)) for each in (flow, weights))

@@ -1,10 +1,10 @@
-"""Blocks of the Interventions tab: switches for heads, two outputs, and one row of attention."""
+"""Blocks of the Interventions tab: switches for heads, and one row of attention."""
 
 from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from playground.features.shared.blocks.kind import Hue, Shades, Token, kind
+from playground.features.shared.blocks.kind import Hue, Shades, kind
 
 
 class Switch(TypedDict):
@@ -30,23 +30,6 @@ class SwitchPart(TypedDict):
 @kind
 def switches(id: str, label: str, none: str, is_off: str, parts: list[SwitchPart], off: list[str], colours: Shades):
     """Every head as a switch; those in `off` are switched off. `all` and `none` label the buttons that switch many."""
-
-
-class Answer(TypedDict):
-    name: Literal["before", "after", "reference"]
-    label: str
-    tokens: list[Token]
-    verdict: str
-    right: bool | None
-
-
-class ComparedLine(Answer, total=False):
-    long: str  # the full name of the model that wrote it
-
-
-@kind
-def compare(id: str, lines: list[ComparedLine]):
-    """The sentence before and after a change, and the reference."""
 
 
 class Cell(TypedDict):

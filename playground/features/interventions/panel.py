@@ -10,14 +10,13 @@ from playground.config import BOS, SPECIAL_TOKENS
 from playground.features.interventions import edit_row, figure as pictures, kinds, patching
 from playground.features.interventions.query import InterventionResult, compare_outputs
 from playground.features.shared import blocks, panels
-from playground.features.shared.figures.graph import short
+from playground.features.shared.decoding import build_comparison
 from playground.features.shared.figures.tokens import steps
 from playground.features.shared.heads import MAX_THUMBNAIL_CELLS, compute_mask, pick_colours
-from playground.features.shared.queries.results import SentenceTrace
-from playground.features.shared.view import View, texts, tokens
+from playground.features.shared.view import View, texts
 from playground.inspection import interventions
 from playground.inspection.interventions import MEMORIES, PARTS, Change, HeadId
-from playground.words import listed, paragraph
+from playground.words import listed
 
 MAX_NAMED = 6  # more are counted
 
@@ -27,7 +26,7 @@ def panel(view: View) -> dict:
     if view.choice("change") == "patch":
         return patching.build_panel(view)
     effect = compare_outputs(view.reader, view.run, view.step, view.text, read_change(view), view.reference)
-    change = effect.change
+    change, fed = effect.change, texts(effect.fed)
     view.look = effect.before
     edits_row = view.choice("change") == "row"
     chooser_blocks = edit_row.build_chooser(view, effect) if edits_row else [_build_switches(view, change)]
@@ -46,7 +45,7 @@ def panel(view: View) -> dict:
                 css="controls",
             ),
             *_build_active_changes(view, change, edits_row),
-            *_build_outputs(view, effect),
+            *build_comparison(view, (effect.before, effect.after), fed, (effect.likely_before, effect.likely_after), bool(change)),
             blocks.row(
                 "main",
                 blocks.column("chooser", *chooser_blocks),
@@ -122,44 +121,6 @@ def _build_switches(view: View, change: Change) -> dict:
         off=[str(head) for head in interventions.heads(config) if head in change.off],
         colours=pick_colours(view),
     )
-
-
-def _build_outputs(view: View, effect: InterventionResult) -> list[dict]:
-    """Builds both outputs with their differences marked, and described."""
-    ids = [[piece.id for piece in look.targets] for look in (effect.before, effect.after)]
-    removed, added = interventions.mark_changes(*ids)
-    lines = [_build_line(view, "before", effect.before, removed, "gone"), _build_line(view, "after", effect.after, added, "new")]
-    if effect.before.references:
-        reference = view.reader.pieces(view.run, effect.before.references[0], "tgt")
-        lines.append(
-            {"name": "reference", "label": view.say("interventions.reference"), "tokens": tokens(reference), "verdict": "", "right": None}
-        )
-    facts = (interventions.output_fact(*ids), interventions.probability_fact(effect.likely_before, effect.likely_after, texts(effect.fed)))
-
-    def format_value(value: object) -> object:  # probabilities as in the figures
-        return short(value) if isinstance(value, float) else value
-
-    written = [view.say(fact.key, **{name: format_value(value) for name, value in fact.values.items()}) for fact in facts]
-    sentences = written if effect.change else []
-    sentences += [view.say("interventions.marks")] if any(removed) or any(added) else []
-    return [
-        kinds.compare("compare", lines),
-        blocks.text("caption", paragraph([*sentences, view.step_note(effect.before.step)]), css="pg-caption"),
-    ]
-
-
-def _build_line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: str) -> dict:
-    output = tokens(look.targets, look.right, look.probabilities)
-    right = None if look.right is None else look.finished and all(look.right)
-    verdict = "" if right is None else view.say("interventions.right" if right else "interventions.wrong")
-    return {
-        "name": name,
-        "label": view.say(f"interventions.{name}"),
-        "long": view.say(f"interventions.{name}_long"),
-        "tokens": [token | {"mark": mark if changed else ""} for token, changed in zip(output, marked, strict=True)],
-        "verdict": verdict if look.finished else paragraph([verdict, view.say("interventions.endless")]),
-        "right": right,
-    }
 
 
 def _build_likely(view: View, effect: InterventionResult) -> dict:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from playground.config import Refusal
-from playground.features.interventions import kinds
 from playground.features.interventions.query import PatchedSentence, patch_sentence
 from playground.features.shared import blocks
 from playground.features.shared.figures import tensor, theme
@@ -30,7 +29,7 @@ def build_panel(view: View) -> dict:
         "step": result.step,
         "blocks": [
             *_build_controls(view, result.corrupted_text, result),
-            kinds.compare("patch-sentences", [_build_line(view, result, side) for side in range(2)]),
+            blocks.compare("patch-sentences", [_build_line(view, result, side) for side in range(2)]),
             blocks.row("patch-result", _build_caption(view, result, head), _build_way_there(view, head), css="controls"),
             blocks.row("patch-streams", _draw_source(view, result), _draw_target(view, result), css="halves"),
             blocks.row("patch-heads", *(_draw_heads(view, result, part) for part in PARTS), css="thirds"),

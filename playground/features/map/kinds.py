@@ -32,6 +32,7 @@ class TileStage(TypedDict):
     inputs: list[str]
     square: bool
     mini: Miniature
+    changed: str  # by numbers that are typed over: how; "" if not
 
 
 class Tile(TileStage, total=False):
@@ -101,6 +102,20 @@ class PickColumn(TypedDict):
 @kind
 def pick(id: str, rows: list[str], columns: list[PickColumn], row: int | None, col: int | None, words: dict[str, str]):
     """Chooses a cell of the open stage by the names of its row and its column."""
+
+
+class EditTarget(TypedDict):
+    """A number that can be typed over: its `place` as the cursor names it, and of a learned one the `matrix` that can be randomised."""
+
+    place: str
+    label: str
+    value: str
+    matrix: str
+
+
+@kind
+def editor(id: str, targets: list[EditTarget], most: int, most_value: float, words: dict[str, str]):
+    """The line in which a number is typed over: at first the chosen cell, or a learned number of its calculation."""
 
 
 @kind

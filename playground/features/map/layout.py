@@ -12,6 +12,7 @@ from playground.features.shared.figures.plain import make_miniature
 from playground.features.shared.queries.activations import SentenceActivations
 from playground.features.shared.view import View, tokens
 from playground.inspection.activations import Stage
+from playground.inspection.edits import Difference
 from playground.inspection.formulas import divisor
 
 EMBEDDING = ("ids", "embedding", "scaled", "positions")
@@ -24,12 +25,14 @@ SUBLAYERS = ("self_attention", "cross_attention", "feed_forward")
 MAX_UNFOLDED = 2  # layers of a stack; of more only one is unfolded
 
 
-def build_plan(view: View, forward: SentenceActivations, head: int, unfolded: Mapping[str, int]) -> dict:
+def build_plan(
+    view: View, forward: SentenceActivations, head: int, unfolded: Mapping[str, int], differences: Mapping[str, Difference]
+) -> dict:
     """Builds both columns of the drawing as lines of tokens, tiles and folded layers, the memory between them, and the joins of tiles.
 
-    `unfolded` is the layer shown of "encoder" and "decoder" when not all are.
+    `unfolded` is the layer shown of "encoder" and "decoder" when not all are; `differences` are made by edits.
     """
-    draw = _Drawing(view, forward, head)
+    draw = _Drawing(view, forward, head, differences)
     encoder = [draw.tokens("src", forward.source, draw.title("source", "encoder")), *draw.line(f"src.{name}" for name in EMBEDDING)]
     encoder += [*draw.layers("encoder", unfolded["encoder"]), *draw.line(END["encoder"])]
     decoder = [draw.tokens("fed", forward.fed, draw.title("target", "decoder")), *draw.line(f"tgt.{name}" for name in EMBEDDING)]
@@ -41,8 +44,8 @@ def build_plan(view: View, forward: SentenceActivations, head: int, unfolded: Ma
 class _Drawing:
     """Draws the lines of one view's plan."""
 
-    def __init__(self, view: View, forward: SentenceActivations, head: int) -> None:
-        self.view, self.forward, self.stages, self.head = view, forward, forward.stages, head
+    def __init__(self, view: View, forward: SentenceActivations, head: int, differences: Mapping[str, Difference]) -> None:
+        self.view, self.forward, self.stages, self.head, self.differences = view, forward, forward.stages, head, differences
 
     def title(self, name: str, hue: str, **values: object) -> dict:
         return {"text": self.view.say(f"map.part_{name}", **values), "hue": hue}
@@ -94,15 +97,18 @@ class _Drawing:
 
     def tile(self, stage: Stage) -> dict:
         values, mask = slice_stage(stage.values, stage, self.head), slice_mask(stage, self.head)
+        change, label = self.differences.get(stage.address), write_label(self.view, stage, self.head)
+        changed = self.view.say("edits.tile", all=stage.values.size, **write_change(change)) if change else ""
         return {
             "address": stage.address,
             "name": write_short_name(self.view, stage),
             "shape": "×".join(map(str, stage.values.shape)),
             "part": stage.part,
-            "label": write_label(self.view, stage, self.head),
+            "label": f"{label} · {changed}" if changed else label,
             "inputs": list(stage.inputs),
             "square": _is_square(stage),
             "mini": make_miniature(values, mask, choose_scale(stage), find_limit(stage, self.head), _is_square(stage)),
+            "changed": changed,
         }
 
     def joins(self) -> list[Join]:
@@ -114,6 +120,18 @@ class _Drawing:
             elif "memory" in stage.inputs:
                 joins.append(Join(kind="memory", start="memory", end=stage.address, hue="cross"))
         return joins
+
+
+def write_change(change: Difference) -> dict[str, object]:
+    """Writes the values of a sentence about a difference."""
+    before, after = write_pair(change.before, change.after)
+    return {"cells": change.cells, "before": before, "after": after}
+
+
+def write_pair(before: float, after: float) -> tuple[str, str]:
+    """Writes two numbers with as many digits, from 3 on, as it takes to tell them apart."""
+    pairs = ((f"{before:.{digits}g}", f"{after:.{digits}g}") for digits in range(3, 10))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (f"{before:.3g}", f"{after:.3g}"))
 
 
 def _is_square(stage: Stage) -> bool:

@@ -106,8 +106,12 @@ function place(map, grid) {
   const all = [lines, ...children];
   if (all.length !== grid.children.length || all.some((element, at) => grid.children[at] !== element)) grid.replaceChildren(...all);
   map.tiles = tiles;
+  map.element.classList.toggle("edited", [...tiles.values()].some(({ pgTile }) => pgTile.changed));
   const near = new Set([block.open, ...(tiles.get(block.open)?.pgTile.inputs ?? [])]);
-  for (const [address, tile] of tiles) tile.classList.toggle("near", near.has(address));
+  for (const [address, tile] of tiles) {
+    tile.classList.toggle("near", near.has(address));
+    tile.classList.toggle("changed", Boolean(tile.pgTile.changed));
+  }
 }
 
 function fill(element, line, map, tiles) {
@@ -131,7 +135,7 @@ function fill(element, line, map, tiles) {
     updateAttributes(fold, { "aria-expanded": "false" });
     miniature(fold.firstChild, line.tile.mini, map.block.colours);
     tiles.set(line.stage, fold);
-    fold.pgTile = { inputs: [] };
+    fold.pgTile = { inputs: [], changed: line.tile.changed };
     return;
   }
   const row = titled(element, line, "pg-line");

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from playground.features.map import kinds, stage, worksheet
+from playground.features.map.edits import build_effect, run_passes
 from playground.features.map.layout import MAX_UNFOLDED, build_plan, list_path
 from playground.features.map.stage import name_columns, name_rows
 from playground.features.shared import blocks, heads as head_choice, panels
@@ -37,11 +38,15 @@ def panel(view: View) -> dict:
     reading_at_stop = find_reading(activations(*context)[0].stages, config, stop, head) if stop else None
     address = view.field("stage") or (reading_at_stop.address if reading_at_stop else "")
     cell = _choose_cell(view, address, reading_at_stop)
-    forward, derivation = activations(*context, Cell(address, head, *cell) if address and cell else None)
+    passes = run_passes(view, Cell(address, head, *cell) if address and cell else None, "" if stop else view.field("edits"))
+    forward, edited = passes.forward, passes.edited
     opened = forward.stages.get(address)
     unfolded = _choose_layers(address, layers)
     visible = {stack: n or 0 for stack, n in unfolded.items()}
-    plan = PLANS.get_or_make((forward.number, view.language, head, *visible.values()), lambda: build_plan(view, forward, head, visible))
+    differences = edited.differences if edited else {}
+    key = forward.number, view.language, head, *visible.values()
+    plan = PLANS.get_or_make(key, lambda: build_plan(view, forward, head, visible, differences))
+    effect = build_effect(view, passes) if not stop else []
     drawing = kinds.map(
         "map",
         view.say("map.label"),
@@ -51,14 +56,14 @@ def panel(view: View) -> dict:
         **plan,
         colours=_pick_colours(view.dark),
         words={name: view.say(f"map.{name}") for name in ("here", "close", "previous", "next", "masked", "blocks")},
-        blocks=stage.build_stage(view, forward, derivation, opened, head, cell, brief=bool(stop)) if opened else [],
+        blocks=stage.build_stage(view, passes, opened, head, cell, bool(stop), effect) if opened else [],
     )
     if stop:
         content = [build_stop(view, forward, stop, head), drawing]
     else:
         about_text = blocks.text("about", view.say("map.about"), css="pg-caption")
         choice_row = blocks.row("choices", *_build_choices(view, chosen, config.n_heads), css="controls")
-        content = [about_text, choice_row, drawing, _build_worksheet(view, opened)]
+        content = [about_text, choice_row, *([] if opened else effect), drawing, _build_worksheet(view, opened)]
     return {"step": forward.step, "held": head_choice.format_head(view.part, *chosen), "blocks": content}
 
 

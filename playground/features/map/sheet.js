@@ -33,8 +33,10 @@ register("sheet", (element, block) => {
   element.dataset.cell = block.title;
 });
 
-/** The name of a number; where the model computed it, a button that leads there. */
-function wayTo({ text, title, to }, words) {
+/** The name of a number; where the model computed it, a button that leads there; where it was learned, one to type it over if that is possible here. */
+function wayTo({ text, title, to, edit }, words) {
+  const type = edit && document.querySelector(".pg-editor")?.pgAim;
+  if (!to && type) return button({ class: "pg-walk", title, onclick: () => type(edit) }, text);
   if (!to) return h("span", { title }, text);
   const about = { class: "pg-walk", title: `${title}. ${words.walk}`, "aria-label": `${text}: ${title}. ${words.walk}`, dataset: { stage: to.stage } };
   return button({ ...about, onclick: () => move({ window: "", ...to }) }, text);

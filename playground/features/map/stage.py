@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from playground.config import Refusal
+from playground.cursor import MAX_EDITS
 from playground.features.map import kinds
 from playground.features.map.layout import choose_scale, find_limit, list_path, slice_mask, slice_stage
 from playground.features.shared import blocks as make, derivation as derivation_view
 from playground.features.shared.figures import tensor as pictures
-from playground.features.shared.queries.activations import SentenceActivations
+from playground.features.shared.queries.activations import EditedActivations, SentenceActivations
 from playground.features.shared.view import NARROW, View, steps, texts
-from playground.inspection import tensors
+from playground.inspection import Fact, tensors
 from playground.inspection.activations import Stage
 from playground.inspection.arithmetic import Derivation
+from playground.inspection.edits import FIXED, MAX_VALUE, Edit
 from playground.inspection.formulas import StageInfo, describe
 from playground.words import paragraph
 
@@ -28,17 +33,24 @@ LIKELIEST = 40  # tokens shown of a large vocabulary
 LETTERS = {"S": "source", "T": "target", "H": "heads", "D": "width", "K": "size", "U": "value_size", "F": "inner", "V": "vocabulary"}
 
 
+class Passes(NamedTuple):
+    """The pass that the map shows with the derivation of the chosen cell; the passes before and after edits, or why there are none."""
+
+    forward: SentenceActivations
+    derivation: Derivation | None
+    edited: EditedActivations | None = None
+    edits: tuple[Edit, ...] = ()
+    refusal: Refusal | None = None
+
+
 def build_stage(
-    view: View,
-    forward: SentenceActivations,
-    derivation: Derivation | None,
-    stage: Stage,
-    head: int,
-    at: tuple[int, int] | None,
-    brief: bool = False,
-) -> list[dict]:
-    """Builds everything about one stage; `head` counts from 0 and only matters where the stage has heads; `derivation` is that of the
-    chosen cell `at`. `brief` (on the tour) drops formula, code and caption, which the tour has, hides no answer, and is lower."""
+    view: View, passes: Passes, stage: Stage, head: int, at: tuple[int, int] | None, brief: bool, effect: list[dict]
+) -> list[dict]:  # fmt: skip
+    """Builds everything about one stage; `head` counts from 0 and only matters where the stage has heads; the calculation is that of the
+    chosen cell `at`, under the `effect` of edits. `brief` (on the tour) drops formula, code and caption, which the tour has, hides no
+    answer, and is lower."""
+    forward, derivation, edited, *_ = passes
+    before = edited.before.stages[stage.address].values if edited else None
     values, explanation = slice_stage(stage.values, stage, head), describe(view.run.experiment.model, stage)
     rows, row_title, row_side = name_rows(view, forward, stage)
     columns, column_title, column_side = name_columns(view, forward, stage)
@@ -71,7 +83,11 @@ def build_stage(
         width=width,
         tallest=view.below(TOUR_HEIGHT if brief else 140) if len(window) == len(columns) else max(view.tallest - UNDER_STRIP, MIN_STRIP),
     )
+    if before is not None and not secret:
+        picture = pictures.show_before(picture, slice_stage(before, stage, head)[:, window], values[:, window], view.dark)
     facts = tensors.facts(tensors.view_tensor(stage, forward.stages, head, rows, columns))
+    if stage.name == "weights" and stage.address in {edit.name for edit in passes.edits}:
+        facts = [Fact("edits.rows", {})]  # the rest is true of rows that sum to 1
     caption = "" if brief else view.say("map.caption_hidden") if secret else paragraph(view.say(fact.key, **fact.values) for fact in facts)
     cell = view.say("map.cell", row=rows[chosen[0]], column=columns[chosen[1]]) if chosen else ""
     large = make.figure("stage", picture, paragraph([caption, view.step_note(forward.step)]), _write_title(view, stage, head))
@@ -79,7 +95,10 @@ def build_stage(
     code = None if brief else make.code("source", explanation.source, lit=explanation.lines)
     formula, shape = _build_formula(view, explanation)
     calculation = derivation_view.build_sums(view, forward, derivation, cell, secret, brief)
-    sums = make.column("arithmetic", None if brief else formula, shape, *calculation, code)
+    if chosen and before is not None and derivation is None:
+        calculation = [make.text("typed-over", view.say("edits.typed_here"), css="pg-caption")]
+    editor = _build_editor(view, stage, head, chosen, cell, derivation) if chosen and not brief and not secret else None
+    sums = make.column("arithmetic", None if brief else formula, shape, editor, *effect, *calculation, code)
     if side_by_side:
         return [make.row("sides", make.column("picture", large, cells), sums, css="map-sides")]
     return [large, cells, sums]
@@ -100,6 +119,25 @@ def _build_formula(view: View, explanation: StageInfo) -> list[dict]:
         make.text("formula", view.say(explanation.key, **explanation.values), css="map-formula"),
         make.text("shape", view.say("map.shape", letters=letters, sizes=sizes, names=names), css="pg-caption"),
     ]
+
+
+def _build_editor(
+    view: View, stage: Stage, head: int, chosen: tuple[int, int], cell: str, derivation: Derivation | None
+) -> dict:  # fmt: skip
+    """Builds the line in which the chosen cell, or a learned number of its calculation, is typed over."""
+    if stage.name in FIXED:
+        return make.text("editor-none", view.say("edits.fixed"), css="pg-caption")
+    index = (head, *chosen) if stage.axes[0] == "H" else chosen
+    place = f"{stage.address}:{','.join(map(str, index))}"
+    targets = [{"place": place, "label": cell, "value": f"{stage.values[index].item():.6g}", "matrix": ""}]
+    numbers = [(term.right, term.right_value) for term in derivation.terms] if derivation else []
+    numbers += [(lead.label, lead.value) for lead in derivation.leads] if derivation else []
+    for label, value in numbers:
+        if label and label.parameter and label.name not in ("cos", "sin", "minus_sin"):
+            target = {"place": derivation_view.find_target(label), "label": label.text, "value": value, "matrix": label.parameter}
+            targets.append(target)
+    words = {name: view.say(f"edits.{name}") for name in ("label", "number", "set", "random", "hint", "no_number", "many")}
+    return kinds.editor("editor", targets, MAX_EDITS, MAX_VALUE, words)
 
 
 def name_rows(view: View, forward: SentenceActivations, stage: Stage) -> tuple[list[str], str, str]:

@@ -252,13 +252,13 @@ def figure(secret: bool = False, language: str = "en", **knobs) -> ModelFigure:
 
 def parts_of(drawing: ModelFigure) -> list[Part]:
     def inside(stack: dict) -> list[Part]:
-        return [*stack["input"], *(part for sublayer in stack["sublayers"] for part in sublayer["parts_of"]), *stack["end"]]
+        return [*stack["input"], *(part for sublayer in stack["sublayers"] for part in sublayer["parts"]), *stack["end"]]
 
     return [*inside(drawing["encoder"]), drawing["memory"], *inside(drawing["decoder"])]
 
 
 def kinds(stack: dict, where: str = "sublayers") -> list[str]:
-    drawn = stack[where] if where != "sublayers" else [part for sublayer in stack["sublayers"] for part in sublayer["parts_of"]]
+    drawn = stack[where] if where != "sublayers" else [part for sublayer in stack["sublayers"] for part in sublayer["parts"]]
     return [part["kind"] for part in drawn]
 
 

@@ -1,4 +1,5 @@
-"""Decoding, wherever it is shown: one step with its likeliest tokens and cross-attention, a beam's controls, sentences that go wrong."""
+"""Decoding, wherever it is shown: one step with its likeliest tokens and cross-attention, a beam's controls, sentences that go wrong, and
+outputs before and after a change of the model."""
 
 from __future__ import annotations
 
@@ -8,14 +9,17 @@ from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
 from playground.decoding import greedy, trace
 from playground.features.shared import blocks
 from playground.features.shared.figures import attention as pictures, graph
+from playground.features.shared.figures.graph import short
 from playground.features.shared.heads import compute_mask
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import Reader, max_output_tokens
 from playground.features.shared.queries.results import SentenceTrace
-from playground.features.shared.view import View, texts
+from playground.features.shared.view import View, texts, tokens
+from playground.inspection.interventions import mark_changes, output_fact, probability_fact
 from playground.model.transformer import Transformer
 from playground.runs.history import tokens_in_place
 from playground.runs.run import Run
+from playground.words import paragraph
 
 MAX_SENTENCES = 120  # sentences of one search for wrong outputs
 MAX_JUDGED = 24  # of these, sentences decoded with teacher forcing too
@@ -56,6 +60,44 @@ def build_beam_controls(view: View, width: int, length_penalty: float) -> list[d
         blocks.slider("beam", "beam", view.say("page.beam_width"), width),
         blocks.slider("penalty", "penalty", view.say("page.length_penalty"), length_penalty),
     ]
+
+
+def build_comparison(
+    view: View, outputs: tuple[SentenceTrace, SentenceTrace], fed: Sequence[str], likely: tuple[Sequence[float], Sequence[float]],
+    changed: bool,
+) -> list[dict]:  # fmt: skip
+    """Builds the outputs before and after a change with their differences marked and, if there is a change, described. `likely` are the
+    probabilities of each token of `fed` before and after."""
+    before, after = outputs
+    ids = [[piece.id for piece in look.targets] for look in outputs]
+    removed, added = mark_changes(*ids)
+    lines = [_build_line(view, "before", before, removed, "gone"), _build_line(view, "after", after, added, "new")]
+    if before.references:
+        reference = tokens(view.reader.pieces(view.run, before.references[0], "tgt"))
+        lines.append({"name": "reference", "label": view.say("interventions.reference"), "tokens": reference, "verdict": "", "right": None})
+
+    def format_value(value: object) -> object:  # probabilities as in the figures
+        return short(value) if isinstance(value, float) else value
+
+    facts = (output_fact(*ids), probability_fact(*likely, fed)) if changed else ()
+    sentences = [view.say(fact.key, **{name: format_value(value) for name, value in fact.values.items()}) for fact in facts]
+    sentences += [view.say("interventions.marks")] if any(removed) or any(added) else []
+    caption = paragraph([*sentences, view.step_note(before.step)])
+    return [blocks.compare("compare", lines), blocks.text("caption", caption, css="pg-caption")]
+
+
+def _build_line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: str) -> dict:
+    output = tokens(look.targets, look.right, look.probabilities)
+    right = None if look.right is None else look.finished and all(look.right)
+    verdict = "" if right is None else view.say("interventions.right" if right else "interventions.wrong")
+    return {
+        "name": name,
+        "label": view.say(f"interventions.{name}"),
+        "long": view.say(f"interventions.{name}_long"),
+        "tokens": [token | {"mark": mark if changed else ""} for token, changed in zip(output, marked, strict=True)],
+        "verdict": verdict if look.finished else paragraph([verdict, view.say("interventions.endless")]),
+        "right": right,
+    }
 
 
 def find_first_wrong(view: View) -> str:

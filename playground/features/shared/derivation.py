@@ -89,5 +89,10 @@ def _build_label(view: View, forward: SentenceActivations, label: Label) -> dict
         if head:
             entry["to"] |= {"head": head[0] + 1, "layer": head_choice.choose_head(view, view.part)[0] + 1}
     elif label.parameter:
-        entry["title"] += f" · {label.parameter}"
+        entry |= {"title": f"{entry['title']} · {label.parameter}", "edit": find_target(label)}
     return entry
+
+
+def find_target(label: Label) -> str:
+    """Returns the place of a learned number as the cursor's `edits` name it."""
+    return f"{label.parameter}:{','.join(map(str, label.torch_index))}"

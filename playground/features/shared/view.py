@@ -13,7 +13,7 @@ from playground.features.shared import blocks
 from playground.features.shared.figures.cells import BESIDE, fit_to_page
 from playground.features.shared.figures.theme import Style
 from playground.features.shared.figures.tokens import StepName, steps as decoder_steps, visible
-from playground.features.shared.queries.activations import SentenceActivations
+from playground.features.shared.queries.activations import EditedActivations, SentenceActivations, activations
 from playground.features.shared.queries.reader import REFERENCE, Piece, Reader, SentenceTrace
 from playground.features.shared.queries.results import references
 from playground.features.shared.queries.validation import Evaluated
@@ -113,6 +113,7 @@ class View(Screen):
         self.token = token  # the visitor's: says which runs are theirs
         self.run = runs.get(parameters.get("run", ""))
         self.used: set[str] = set()
+        self.edited: EditedActivations | None = None  # of numbers that are typed over, in a panel that follows them
         self.awaits = parameters.get("awaits", "")  # "open" or "closed" while the answer on screen waits for a whole class
 
     @property
@@ -169,6 +170,11 @@ class View(Screen):
     def look(self) -> SentenceTrace:
         """All activations of the sentence at the requested step; the decoder is fed the reference, or on request its own output."""
         return self.reader.look(self.run, self.step, self.text, REFERENCE if self.reference else None)
+
+    @property
+    def activations(self) -> SentenceActivations:
+        """Every stage of the sentence, with the edits that the panel follows."""
+        return self.edited.after if self.edited else activations(self.reader, self.run, self.step, self.text, self.reference)[0]
 
     @cached_property
     def reference(self) -> bool:

@@ -292,7 +292,9 @@ declare global {
     pgTerm?: Term;
     pgKey?: string;
     pgMap?: any;
-    pgTile?: { inputs: string[]; part?: string };
+    pgEditor?: any;
+    pgAim?: (place: string) => void;
+    pgTile?: { inputs: string[]; part?: string; changed?: string };
   }
 
   /** Everything on the page is HTML, but for drawings, which are looked up by their tags. */

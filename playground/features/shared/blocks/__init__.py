@@ -20,6 +20,7 @@ from playground.features.shared.blocks.general import (
     button,
     calibration,
     choice,
+    compare,
     downloads,
     field,
     figure,
@@ -37,8 +38,8 @@ from playground.features.shared.blocks.general import (
 from playground.features.shared.blocks.kind import KINDS, Block, LineKey, Option, Value
 
 __all__ = [
-    "KINDS", "Block", "LineKey", "Value", "button", "calibration", "chips", "choice", "code", "column", "downloads", "field", "figure",
-    "heads", "later", "lines", "live", "many", "progress", "question", "record", "row", "sheet", "slider", "table", "text",
+    "KINDS", "Block", "LineKey", "Value", "button", "calibration", "chips", "choice", "code", "column", "compare", "downloads", "field",
+    "figure", "heads", "later", "lines", "live", "many", "progress", "question", "record", "row", "sheet", "slider", "table", "text",
 ]  # fmt: skip
 
 ROOT = Path(__file__).parents[4]

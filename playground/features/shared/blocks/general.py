@@ -215,9 +215,10 @@ class Meaning(TypedDict):
 
 
 class Way(Meaning, total=False):
-    """A number's name and, if the model computed it, the link to it."""
+    """A number's name and, if the model computed it, the link to it; if it was learned, its place, for an `editor` beside it."""
 
     to: dict[str, str | int]
+    edit: str
 
 
 class Term(TypedDict):
@@ -257,6 +258,23 @@ def sheet(
 ):
     """The derivation of one number. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
     `asks` if there is something to calculate. The page scrolls to a new one, unless it is `still`: not requested."""
+
+
+class Answer(TypedDict):
+    name: Literal["before", "after", "reference"]
+    label: str
+    tokens: list[Token]
+    verdict: str
+    right: bool | None
+
+
+class ComparedLine(Answer, total=False):
+    long: str  # the full name of the model that wrote it
+
+
+@kind
+def compare(id: str, lines: list[ComparedLine]):
+    """The sentence before and after a change, and the reference."""
 
 
 @kind

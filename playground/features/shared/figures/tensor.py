@@ -20,6 +20,7 @@ APART = 10  # px, between the numbers of two cells
 NUMBER_CHARACTERS = 6  # characters of a number on a cell, as "-12.34"
 BESIDE = 110  # px, of the names of rows at least, with the margins
 FINE = 0.01  # if all values are smaller, such as gradients, they have more decimals
+DIMMED = 0.6  # opacity of the page's colour over cells that are as before
 CELLS = 400  # most cells with numbers on them
 
 
@@ -84,6 +85,17 @@ def heatmap(
         note = {"text": "NaN", "showarrow": False, "captureevents": False, "font": style.font("wrong", theme.SIZE - 1, family=theme.MONO)}
         layout["annotations"] = [note | {"x": column, "y": row} for row, column in np.argwhere(lost).tolist()]
     return {"data": data, "layout": layout}
+
+
+def show_before(figure: dict, before: np.ndarray, values: np.ndarray, dark: bool) -> dict:
+    """Returns the heatmap of `values` (R, C) with the cells dimmed that are as `before`; the box of another cell gives both numbers. The
+    dimmed cells are one more trace."""
+    same, paper, heat = before == values, theme.colors(dark)["paper"], figure["data"][0]
+    earlier = np.where(same, "", [[theme.minus(f"{old:.4f} → ") for old in row] for row in before]).tolist()
+    heat |= {"customdata": earlier, "hovertemplate": heat["hovertemplate"].replace("%{z", "%{customdata}%{z")}
+    dimmed = cells.hover_layer(same & ~np.isnan(np.array(heat["z"], dtype=float)), "")
+    dimmed |= {"colorscale": [[0, paper], [1, paper]], "opacity": DIMMED, "hoverinfo": "skip"}
+    return figure | {"data": [*figure["data"], dimmed]}
 
 
 def readable(rows: int, columns: int, width: int, digits: int = 2, names: Sequence[str] = ()) -> bool:

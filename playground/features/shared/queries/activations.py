@@ -6,12 +6,16 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
 
+import numpy as np
+
 from playground.config import BOS, SPECIAL_TOKENS, Refusal
-from playground.decoding import greedy
-from playground.features.shared.queries.reader import REFERENCE, Reader, max_output_tokens
-from playground.features.shared.queries.results import Piece, pieces_from, pieces_of
+from playground.decoding import greedy, trace
+from playground.features.shared.queries import results
+from playground.features.shared.queries.reader import REFERENCE, Reader, max_output_tokens, traced_parts
+from playground.features.shared.queries.results import Piece, SentenceTrace, pieces_from, pieces_of
 from playground.inspection.activations import Stage, record
 from playground.inspection.derivation import Derivation, explain
+from playground.inspection.edits import Difference, Edit, apply, check, compare, name_tensors
 from playground.model.transformer import Transformer
 from playground.runs.run import Run
 
@@ -64,13 +68,10 @@ def activations(
         raise Refusal("course.no_attention")
     text, ids = reader.read(run, text)
     forced = reader.forced_ids(run, text, REFERENCE if reference else None)
-    src, tgt = run.tokenizers
 
     def work(model: Transformer, actual: int) -> SentenceActivations:
         written = forced or greedy(model, [ids], max_output_tokens(run.longest_target, len(ids)))[0].ids
-        targets, begin = pieces_from(tgt, written), Piece(SPECIAL_TOKENS[BOS], BOS)
-        stages = Stages(record(model, ids, written))
-        return SentenceActivations(actual, pieces_of(src, text, end=True), (begin, *targets[:-1]), targets, stages)
+        return _record_sentence(run, model, actual, text, ids, written)
 
     def derive(model: Transformer, recorded: SentenceActivations) -> Derivation | None:
         index = cell.index(recorded.stages[cell.address]) if cell and cell.address in recorded.stages else None
@@ -78,3 +79,61 @@ def activations(
 
     key = ("inside", text, forced)
     return reader.work(run, step, key, work, then=((*key, cell), derive))
+
+
+@dataclass(frozen=True)
+class EditedActivations:
+    """One sentence before and after numbers are typed over: the decoder is fed the same tokens. `originals` are the first numbers that each
+    edit replaces, `outputs` the greedy ones before and after."""
+
+    before: SentenceActivations
+    after: SentenceActivations
+    differences: dict[str, Difference]
+    originals: tuple[float, ...]
+    outputs: tuple[SentenceTrace, SentenceTrace]
+
+
+def edited_activations(
+    reader: Reader, run: Run, step: int | None, text: str, reference: bool, cell: Cell | None, edits: tuple[Edit, ...]
+) -> tuple[EditedActivations, Derivation | None]:
+    """Records `text` before and after `edits`, and derives `cell` from the edited parameters; None for a cell that was typed over. Raises
+    Refusal as `activations` does, and for an edit of another model or sentence, or one that makes numbers overflow."""
+    if run.experiment.model.altered_by != "none":
+        raise Refusal("edits.paper_only")
+    text, ids = reader.read(run, text)
+    forced, right = reader.forced_ids(run, text, REFERENCE if reference else None), results.references(run, text)
+
+    def work(model: Transformer, actual: int) -> EditedActivations:
+        def write(changed: Transformer) -> SentenceTrace:
+            written = greedy(changed, [ids], max_output_tokens(run.longest_target, len(ids)))[0].ids
+            return reader.build_trace(run, text, right, written, *traced_parts(trace(changed, ids, written)), actual)
+
+        output = write(model)
+        written = forced or tuple(piece.id for piece in output.targets)
+        before = _record_sentence(run, model, actual, text, ids, written)
+        check(model, {address: stage.values.shape for address, stage in before.stages.items()}, edits)
+        after = _record_sentence(run, model, actual, text, ids, written, edits)
+        if not np.isfinite(after.stages["logits"].values).all():
+            raise Refusal("edits.not_finite")
+        values = [{address: stage.values for address, stage in each.stages.items()} for each in (before, after)]
+        tensors = name_tensors(model) | values[0]
+        originals = tuple(float(tensors[edit.name][edit.index or (0,) * tensors[edit.name].ndim]) for edit in edits)
+        return EditedActivations(before, after, compare(*values), originals, (output, write(apply(model, edits))))
+
+    def derive(model: Transformer, edited: EditedActivations) -> Derivation | None:
+        stages = edited.after.stages
+        index = cell.index(stages[cell.address]) if cell and cell.address in stages else None
+        typed = index and any(edit.covers(cell.address, index) for edit in edits)
+        return explain(apply(model, edits), stages, cell.address, index) if index and not typed else None
+
+    key = ("edited", text, forced, edits)
+    return reader.work(run, step, key, work, then=((*key, cell), derive))
+
+
+def _record_sentence(
+    run: Run, model: Transformer, step: int, text: str, ids: list[int], written: tuple[int, ...], edits: tuple[Edit, ...] = ()
+) -> SentenceActivations:
+    src, tgt = run.tokenizers
+    targets, begin = pieces_from(tgt, written), Piece(SPECIAL_TOKENS[BOS], BOS)
+    stages = Stages(record(model, ids, written, edits))
+    return SentenceActivations(step, pieces_of(src, text, end=True), (begin, *targets[:-1]), targets, stages)
