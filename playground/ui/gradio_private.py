@@ -1,21 +1,41 @@
-"""The only four places that touch what Gradio doesn't document. GRADIO.md says for each why, and what would replace it;
+"""The only five places that touch what Gradio doesn't document. GRADIO.md says for each why, and what would replace it;
 tests/ui/test_gradio_private.py goes red with the release that breaks it. Imported before Gradio, see hook 1."""
 
 from __future__ import annotations
 
+import sys
+from contextlib import AbstractContextManager
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 from unittest import mock
-
-# hook 1: Gradio writes a stub file for each of its components as it is imported, which is 30 % of the page's imports. A component without
-# a file of its own has none.
-with mock.patch("inspect.getfile", side_effect=OSError):
-    import gradio as gr
-
-# isort: split
-from gradio.tunneling import CURRENT_TUNNELS
 
 from playground.runs.limits import Limits
 from playground.ui.delivery import PublicCORS
 from playground.ui.network import CLOSING_CONNECTIONS, KEEP_ALIVE_S, limited_protocol
+
+
+class DeferredModule(ModuleType):
+    """Stands for a module until one of its attributes is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        self.end()
+        return getattr(import_module(self.__name__), name)
+
+    def end(self) -> None:
+        """Has later imports find the module itself."""
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+
+
+# hook 1: Gradio writes a stub file for each of its components as it is imported, which is 30 % of the page's imports. A component without
+# a file of its own has none. And it imports pandas, a tenth of them, for a cache and components that the page lacks.
+pandas = sys.modules.setdefault("pandas", DeferredModule("pandas"))
+with mock.patch("inspect.getfile", side_effect=OSError):
+    import gradio as gr
+    from gradio.tunneling import CURRENT_TUNNELS
+if isinstance(pandas, DeferredModule):
+    pandas.end()
 
 # Poll intervals of Gradio's queue for new work and for progress, in seconds.
 QUEUE_POLL_S, PROGRESS_POLL_S = 0.02, 0.5
@@ -46,3 +66,9 @@ def close_tunnels() -> None:
     """Ends the processes of share links, which would outlive ours: it leaves without Python's exit handlers."""
     for tunnel in CURRENT_TUNNELS:
         tunnel.kill()
+
+
+# hook 5
+def postpone_app() -> AbstractContextManager:
+    """While it lasts Gradio builds no app. By itself it builds one for every queue and every page, which `launch` replaces by its own."""
+    return mock.patch("gradio.routes.App.create_app")

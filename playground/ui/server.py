@@ -47,6 +47,7 @@ from playground.features.shared.uploading import UPLOADS
 from playground.rooms.registry import RoomRules, Rooms
 from playground.runs.cache import freeze_objects
 from playground.runs.registry import Runs
+from playground.runs.runtime import hold_threads
 from playground.ui import document, operator, rooms as rooms_routes
 from playground.ui.calls import Calls
 from playground.ui.delivery import Rewriter, build_middleware
@@ -76,8 +77,9 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     runs.add_task(rooms.tidy)
     streams, first_screen = Tally(), FirstScreen(runs, reader)
     turns = Turns(streams, runs.limits.calls_address)
-    demo, listeners = build_page(runs, turns)
-    listeners |= add_endpoints(demo, runs, reader, turns)
+    with gradio_private.postpone_app():
+        demo, listeners = build_page(runs, turns)
+        listeners |= add_endpoints(demo, runs, reader, turns)
     if zero_gpu.ON_ZERO_GPU:  # by default a single call may wait there; elsewhere a new queue only makes Gradio build its app once more
         demo.queue(max_size=2 * MAX_WAITING)
     gradio_private.slow_down_queue(demo)
@@ -176,15 +178,19 @@ def serve() -> None:
     another server holds the folder, or another program the named port."""
     shutdown = Shutdown()
     logs.begin()
+    runtime, begin_threads = hold_threads()  # their warm-up would take the start's cores
     try:
         port = choose_port(server_name())
-        runs = Runs()
+        runs = Runs(runtime=runtime)
+        reader = Reader(runs)
+        store_uploads(runs)
+        demo, _, url = start(runs, reader, port=port)
+        _is_served(url)  # draws the first screen
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
         raise SystemExit(2) from None
-    reader = Reader(runs)
-    store_uploads(runs)
-    demo, _, url = start(runs, reader, port=port)
+    finally:
+        begin_threads()
     gc.enable()
     freeze_objects()
     logs.adopt("uvicorn")

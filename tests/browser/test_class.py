@@ -23,7 +23,7 @@ STEPS = 600  # more than a run does before the server is killed
 STUDENTS = (SMALL, {**SMALL, "color_scheme": "dark"}, {"locale": "zh-CN"}, {"color_scheme": "dark"}, {})
 SECRET = "margueritequartz"  # how each canary begins; letters only, so that it can be a word of a sentence as well
 OWN = [(f"ball {number}", f"Ball {number}") for number in range(12)]
-NOTICE = "import(document.querySelector('script[src*=main]').src.replace('main.js', 'dom.js')).then((dom) => dom.notice('a b '.repeat(30)))"
+NOTICE = "import(document.querySelector('script[src*=page]').src.replace('page.js', 'dom.js')).then((dom) => dom.notice('a b '.repeat(30)))"
 
 
 class Ear:

@@ -69,7 +69,7 @@ def test_a_first_visit_fetches_less_than_a_megabyte(visit):
 
 
 WRONG = {  # a script that runs before the page's own, addresses that don't answer
-    "old": "CSS.supports = () => false", "missing": "**/main.js", "controls": "**/gradio_api/{queue,run}/**", "frame": "", "file": "",
+    "old": "CSS.supports = () => false", "missing": "**/page.js", "controls": "**/gradio_api/{queue,run}/**", "frame": "", "file": "",
 }  # fmt: skip
 
 
