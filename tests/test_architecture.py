@@ -158,7 +158,7 @@ def test_a_percentage_is_written_by_one_rule():
     assert [percentage(share, None) for share in (1.0, 0.996, 0.0432, 0.0)] == ["100", "100", "4.3", "0"]
 
 
-def load(code: str) -> set[str]:
+def list_loaded(code: str) -> set[str]:
     """The modules in a new process after it has run the code."""
     command = [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"]
     return set(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split())
@@ -166,7 +166,7 @@ def load(code: str) -> set[str]:
 
 def test_reading_could_leave_the_house():
     """Uploads are read in a process of its own, which starts without torch."""
-    loaded = load("import playground.reading.uploads")
+    loaded = list_loaded("import playground.reading.uploads")
     assert {name.split(".")[1] for name in loaded if name.startswith("playground.")} <= below("reading")
     assert not {"torch", "gradio", "plotly", "sentencepiece", "safetensors"} & loaded
 
@@ -181,4 +181,4 @@ SLOW_STARTS = {
 
 @pytest.mark.parametrize("code", [pytest.param(code, marks=pytest.mark.night if "parser" not in code else ()) for code in SLOW_STARTS])
 def test_a_start_takes_only_what_it_needs(code):
-    assert not SLOW_STARTS[code] & load(code)
+    assert not SLOW_STARTS[code] & list_loaded(code)

@@ -70,5 +70,5 @@ def close_tunnels() -> None:
 
 # hook 5
 def postpone_app() -> AbstractContextManager:
-    """While it lasts Gradio builds no app. By itself it builds one for every queue and every page, which `launch` replaces by its own."""
+    """Keeps Gradio from building its app for every queue and every page: `launch` builds the one that is served."""
     return mock.patch("gradio.routes.App.create_app")
