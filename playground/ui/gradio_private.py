@@ -19,23 +19,19 @@ class DeferredModule(ModuleType):
     """Stands for a module until one of its attributes is used."""
 
     def __getattr__(self, name: str) -> Any:
-        self.end()
-        return getattr(import_module(self.__name__), name)
-
-    def end(self) -> None:
-        """Has later imports find the module itself."""
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
 
 
 # hook 1: Gradio writes a stub file for each of its components as it is imported, which is 30 % of the page's imports. A component without
 # a file of its own has none. And it imports pandas, a tenth of them, for a cache and components that the page lacks.
-pandas = sys.modules.setdefault("pandas", DeferredModule("pandas"))
+sys.modules.setdefault("pandas", DeferredModule("pandas"))
 with mock.patch("inspect.getfile", side_effect=OSError):
     import gradio as gr
     from gradio.tunneling import CURRENT_TUNNELS
-if isinstance(pandas, DeferredModule):
-    pandas.end()
+if isinstance(sys.modules["pandas"], DeferredModule):
+    del sys.modules["pandas"]
 
 # Poll intervals of Gradio's queue for new work and for progress, in seconds.
 QUEUE_POLL_S, PROGRESS_POLL_S = 0.02, 0.5
