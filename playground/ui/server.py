@@ -185,20 +185,20 @@ def serve() -> None:
         reader = Reader(runs)
         store_uploads(runs)
         demo, _, url = start(runs, reader, port=port)
-        _is_served(url)  # draws the first screen
+        gc.enable()
+        freeze_objects()
+        logs.adopt("uvicorn")
+        limits = runs.limits
+        logs.event(log, "server_began", runs=len(runs.shipped()), device=",".join(limits.devices), cores=limits.cores, memory=limits.memory)
+        if port != PORT and not {"PORT", "GRADIO_SERVER_PORT"} & os.environ.keys():
+            print(say(ENGLISH, "page.next_port", taken=PORT, port=port), flush=True)
+        announce(url, runs.store.folder)
+        _is_served(demo.local_url)  # draws the first screen
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
         raise SystemExit(2) from None
     finally:
         begin_threads()
-    gc.enable()
-    freeze_objects()
-    logs.adopt("uvicorn")
-    limits = runs.limits
-    logs.event(log, "server_began", runs=len(runs.shipped()), device=",".join(limits.devices), cores=limits.cores, memory=limits.memory)
-    if port != PORT and not {"PORT", "GRADIO_SERVER_PORT"} & os.environ.keys():
-        print(say(ENGLISH, "page.next_port", taken=PORT, port=port), flush=True)
-    announce(url, runs.store.folder)
     shutdown.wait()
     shut_down(demo, runs)
 
