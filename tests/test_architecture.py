@@ -151,13 +151,6 @@ def test_only_runs_knows_threads_and_time_and_nothing_reads_pickles():
     assert (takes, starts) == (TAKE_TIME, {"runtime.py"})
 
 
-@pytest.mark.night
-def test_to_train_takes_no_compiler():
-    """Two seconds and 70 MB in each process that trains."""
-    code = "import sys; from playground.runs.machine_speed import warm_up; warm_up(); print('torch._dynamo' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout == "False\n"
-
-
 def test_a_percentage_is_written_by_one_rule():
     """With fixed decimals, or by `percentage`: other formats make 1e+02 of 100."""
     other = re.compile(r"(short|printed)\(100 \* |\{100 \* [^{}]*:(?!\.\df)[^{}]*\}")
@@ -165,9 +158,27 @@ def test_a_percentage_is_written_by_one_rule():
     assert [percentage(share, None) for share in (1.0, 0.996, 0.0432, 0.0)] == ["100", "100", "4.3", "0"]
 
 
+def list_loaded(code: str) -> set[str]:
+    """The modules in a new process after it has run the code."""
+    command = [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"]
+    return set(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split())
+
+
 def test_reading_could_leave_the_house():
     """Uploads are read in a process of its own, which starts without torch."""
-    code = "import sys, playground.reading.uploads; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    loaded = list_loaded("import playground.reading.uploads")
     assert {name.split(".")[1] for name in loaded if name.startswith("playground.")} <= below("reading")
-    assert not {"torch", "gradio", "plotly", "sentencepiece", "safetensors"} & set(loaded)
+    assert not {"torch", "gradio", "plotly", "sentencepiece", "safetensors"} & loaded
+
+
+COMPILER = {"torch._dynamo", "torch.onnx", "sympy", "pandas"}  # two seconds and 70 MB in each process that trains
+SLOW_STARTS = {
+    "import playground.cli; playground.cli.parser()": {"torch", "numpy", "gradio", "plotly", "pandas"},
+    "from playground.runs.machine_speed import warm_up; warm_up()": COMPILER | {"gradio", "plotly"},
+    "import playground.ui.server": COMPILER | {"sacrebleu", "openpyxl", "xlsxwriter", "chardet", "plotly.graph_objects"},
+}
+
+
+@pytest.mark.parametrize("code", [pytest.param(code, marks=pytest.mark.night if "parser" not in code else ()) for code in SLOW_STARTS])
+def test_a_start_takes_only_what_it_needs(code):
+    assert not SLOW_STARTS[code] & list_loaded(code)

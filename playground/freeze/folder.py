@@ -25,7 +25,7 @@ from playground.features.shared.view import View, examples
 from playground.freeze.plan import Grid, Places, axis, choose_steps, find_unset_fields, plan, size
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui.assets import CORE, PLOTLY, asset_version, list_assets, list_modules, read_raw_asset
+from playground.ui.assets import CORE, PLOTLY, STYLE, asset_version, list_assets, list_modules, read_raw_asset
 from playground.ui.boot import collect_boot_data, describe_run
 from playground.ui.page import build_frozen_page, theme_css
 from playground.words import LANGUAGES
@@ -180,7 +180,7 @@ def _live(runs: Runs, run: Run) -> dict[str, Any]:
 
 def _write_assets(folder: Path) -> None:
     for name in list_assets():
-        if not name.endswith(".js") or name == PLOTLY:
+        if name == PLOTLY or (name.endswith(".css") and name != STYLE):
             _write(folder / name, read_raw_asset(name))
     _write(folder / MODULES, modules())
     _write(folder / "theme.css", theme_css().encode())

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 log = logging.getLogger(__name__)
 Clock = Callable[[], float]  # seconds
@@ -66,6 +67,17 @@ class Runtime:
 
 
 REAL = Runtime()
+
+
+def hold_threads() -> tuple[Runtime, Callable[[], None]]:
+    """Returns a runtime whose threads wait before their work, and the function that lets them begin."""
+    begun = threading.Event()
+
+    def wait_and_work(work: Callable[[], object]) -> None:
+        begun.wait()
+        work()
+
+    return Runtime(spawn=lambda work, name: start_thread(partial(wait_and_work, work), name)), begun.set
 
 
 class Loop:

@@ -29,7 +29,7 @@ from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import View, language
 from playground.runs.cache import LRU
 from playground.runs.registry import Runs
-from playground.ui.assets import MAIN, PREFIX, STATIC, asset_path, asset_version, list_modules, list_styles
+from playground.ui.assets import PREFIX, SCRIPT, STATIC, STYLE, asset_path, asset_version
 from playground.ui.controls import GROUPS
 from playground.ui.rights import PUBLIC, GuardedRoute
 from playground.words import LANGUAGES, browser_tags, preferred, say
@@ -99,10 +99,9 @@ def skip_links(language: str, query: str = "") -> str:
 def head() -> str:
     """Returns the tags that load the page's style and script, and first the data that the script needs before any request. Relative
     addresses work behind a proxy and inside a Space's frame."""
-    styles = "".join(f'<link rel="stylesheet" href="{asset_path(name)}">' for name in list_styles())
     return (
-        f"{styles}{known_tag(PLACES)}"
-        f'<script type="module" src="{asset_path(MAIN)}"></script>'
+        f'<link rel="stylesheet" href="{asset_path(STYLE)}">{known_tag(PLACES)}'
+        f'<script type="module" src="{asset_path(SCRIPT)}"></script>'
         '<meta name="referrer" content="same-origin">'
     )
 
@@ -184,9 +183,8 @@ class FirstScreen:
 
 
 def preloads() -> str:
-    """Returns tags that preload every file of the page, Plotly last."""
-    modules = "".join(f'<link rel="modulepreload" href="{asset_path(name)}">' for name in list_modules())
-    return f'{modules}<link rel="preload" as="script" fetchpriority="low" href="{asset_path("plotly.js")}">'
+    """Returns tags that preload the page's script and style, which Gradio adds late."""
+    return f'<link rel="modulepreload" href="{asset_path(SCRIPT)}"><link rel="preload" as="style" href="{asset_path(STYLE)}">'
 
 
 def _read_static(name: str) -> str:
@@ -233,7 +231,8 @@ def _chip(token: dict) -> str:
 
 
 def _draw_knobs(language: str) -> str:
-    """Returns the names of the basic settings; their values come with the controls."""
+    """Returns a button that trains as soon as the controls are there, and the names of the basic settings; their values come with those."""
     names = [label(name, language) for name in ("preset", *(name for first, _ in GROUPS.values() for name in first))]
     rows = "".join(f"<span>{escape(name)}</span>" for name in names)
-    return f'<div class="knobs"><b>{say(language, "page.train")}</b>{rows}</div>'
+    button = f'<button type="button" data-pressed="{say(language, "page.status_preparing")}">{say(language, "page.train")}</button>'
+    return f'<div class="knobs">{button}{rows}</div>'

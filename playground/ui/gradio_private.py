@@ -3,19 +3,34 @@ tests/ui/test_network.py goes red with the release that breaks it. Imported befo
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 from unittest import mock
-
-# hook 1: Gradio writes a stub file for each of its components as it is imported, which is 30 % of the page's imports. A component without
-# a file of its own has none.
-with mock.patch("inspect.getfile", side_effect=OSError):
-    import gradio as gr
-
-# isort: split
-from gradio.tunneling import CURRENT_TUNNELS
 
 from playground.runs.limits import Limits
 from playground.ui.delivery import PublicCORS
 from playground.ui.network import CLOSING_CONNECTIONS, KEEP_ALIVE_S, limited_protocol
+
+
+class DeferredModule(ModuleType):
+    """Stands for a module until one of its attributes is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+
+# hook 1: Gradio writes a stub file for each of its components as it is imported, which is 30 % of the page's imports. A component without
+# a file of its own has none. And it imports pandas, a tenth of them, for a cache and components that the page lacks.
+sys.modules.setdefault("pandas", DeferredModule("pandas"))
+with mock.patch("inspect.getfile", side_effect=OSError):
+    import gradio as gr
+    from gradio.tunneling import CURRENT_TUNNELS
+if isinstance(sys.modules["pandas"], DeferredModule):
+    del sys.modules["pandas"]
 
 # Poll intervals of Gradio's queue for new work and for progress, in seconds.
 QUEUE_POLL_S, PROGRESS_POLL_S = 0.02, 0.5

@@ -19,7 +19,7 @@ from playground.features.shared import uploading
 from playground.features.shared.naming import disclosed
 from playground.runs.forecast import fitting_steps
 from playground.runs.registry import Runs
-from playground.ui.assets import MAIN, asset_path
+from playground.ui.assets import SCRIPT, asset_path
 from playground.ui.boot import read_link
 from playground.ui.command import answer_call
 from playground.ui.controls import describe_cost as outlook_of, draw_schedule, preset_update, translate
@@ -57,7 +57,7 @@ def read_text(fields: Any, name: str) -> str:
 
 def _import_script() -> str:
     """Returns a JavaScript promise of our own script, which may still be loading. Repeated imports load it once."""
-    return f"import(new URL('{asset_path(MAIN)}', document.baseURI))"
+    return f"import(new URL('{asset_path(SCRIPT)}', document.baseURI))"
 
 
 QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False, "preprocess": False}

@@ -47,6 +47,7 @@ from playground.features.shared.uploading import UPLOADS
 from playground.rooms.registry import RoomRules, Rooms
 from playground.runs.cache import freeze_objects
 from playground.runs.registry import Runs
+from playground.runs.runtime import hold_threads
 from playground.ui import document, operator, rooms as rooms_routes
 from playground.ui.calls import Calls
 from playground.ui.delivery import Rewriter, build_middleware
@@ -176,23 +177,27 @@ def serve() -> None:
     another server holds the folder, or another program the named port."""
     shutdown = Shutdown()
     logs.begin()
+    runtime, begin_threads = hold_threads()  # their warm-up would take the start's cores
     try:
         port = choose_port(server_name())
-        runs = Runs()
+        runs = Runs(runtime=runtime)
+        reader = Reader(runs)
+        store_uploads(runs)
+        demo, _, url = start(runs, reader, port=port)
+        gc.enable()
+        freeze_objects()
+        logs.adopt("uvicorn")
+        limits = runs.limits
+        logs.event(log, "server_began", runs=len(runs.shipped()), device=",".join(limits.devices), cores=limits.cores, memory=limits.memory)
+        if port != PORT and not {"PORT", "GRADIO_SERVER_PORT"} & os.environ.keys():
+            print(say(ENGLISH, "page.next_port", taken=PORT, port=port), flush=True)
+        announce(url, runs.store.folder)
+        _is_served(demo.local_url)  # draws the first screen
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
         raise SystemExit(2) from None
-    reader = Reader(runs)
-    store_uploads(runs)
-    demo, _, url = start(runs, reader, port=port)
-    gc.enable()
-    freeze_objects()
-    logs.adopt("uvicorn")
-    limits = runs.limits
-    logs.event(log, "server_began", runs=len(runs.shipped()), device=",".join(limits.devices), cores=limits.cores, memory=limits.memory)
-    if port != PORT and not {"PORT", "GRADIO_SERVER_PORT"} & os.environ.keys():
-        print(say(ENGLISH, "page.next_port", taken=PORT, port=port), flush=True)
-    announce(url, runs.store.folder)
+    finally:
+        begin_threads()
     shutdown.wait()
     shut_down(demo, runs)
 

@@ -19,7 +19,7 @@ KNOBS = "train_size=200&validation_size=20&d_model=16&n_heads=1&encoder_layers=1
 STEPS = 600  # more than a run does before the server is killed
 NAMES = ("Anna", "Ben", "Carl", "Dora", "Emil")
 STUDENTS = (SMALL, {**SMALL, "color_scheme": "dark"}, {"locale": "zh-CN"}, {"color_scheme": "dark"}, {})
-NOTICE = "import(document.querySelector('script[src*=main]').src.replace('main.js', 'dom.js')).then((dom) => dom.notice('a b '.repeat(30)))"
+NOTICE = "import(document.querySelector('script[src*=page]').src.replace('page.js', 'dom.js')).then((dom) => dom.notice('a b '.repeat(30)))"
 
 
 def join_by_code(student: Page, code: str, name: str) -> None:

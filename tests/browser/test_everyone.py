@@ -169,7 +169,7 @@ def test_a_slow_line_loses_nothing(visit):
         expect(page.locator("#pg-train")).to_be_hidden()
         eventually(page, lambda: held, bool)[0].continue_()
         ready(page)
-    page = visit(link(SMALL), meet=meet, before=lambda page: page.route("**/main.js", lambda route: held.append(route)))
+    page = visit(link(SMALL), meet=meet, before=lambda page: page.route("**/page.js", lambda route: held.append(route)))
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
     tab(page, "masks")
     has_address(page, tab="masks", d_model="16", run="reverse")

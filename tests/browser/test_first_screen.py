@@ -70,8 +70,20 @@ def test_a_first_visit_fetches_less_than_a_megabyte(visit):
     assert sum(sizes) < MOST_BYTES
 
 
+def test_train_can_be_pressed_before_its_controls_are_there(visit):
+    page, held = visit(NOWHERE, meet=id), []
+    page.route("**/page.js", held.append)
+    page.goto("", wait_until="commit")
+    page.locator("#pg-first button").click()
+    expect(page.locator("#pg-first button")).to_have_text(say("en", "page.status_preparing"))
+    page.unroute("**/page.js")
+    for route in held:
+        route.continue_()
+    expect(page.locator("#pg-run optgroup[label=Yours]")).to_have_count(1)
+
+
 WRONG = {  # a script that runs before the page's own, addresses that don't answer
-    "old": "CSS.supports = () => false", "missing": "**/main.js", "controls": "**/gradio_api/{queue,run}/**", "frame": "", "file": "",
+    "old": "CSS.supports = () => false", "missing": "**/page.js", "controls": "**/gradio_api/{queue,run}/**", "frame": "", "file": "",
 }  # fmt: skip
 
 

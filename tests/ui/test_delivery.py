@@ -23,7 +23,7 @@ from playground.features.shared.queries.reader import REFERENCE
 from playground.pretrained import load
 from playground.reading.pairs import Pairs
 from playground.ui import downloads
-from playground.ui.assets import PREFIX, TRACES, asset_path, choose_coding, shake_tree
+from playground.ui.assets import PREFIX, SCRIPT, TRACES, asset_path, choose_coding, list_modules, read_raw_asset, shake_tree
 from playground.ui.delivery import FOR_EVER, MIN_GZIP_BYTES
 from playground.ui.downloads import LANGUAGES
 from playground.words import say
@@ -60,7 +60,7 @@ def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
     headers, _ = raw(site, script)
     assert (headers["Content-Encoding"], headers["Cache-Control"]) == ("br", FOR_EVER)  # by Gradio itself, which compresses better
     assert site.http.get("/assets/index-nobody.js").headers.get("Cache-Control") != FOR_EVER
-    for name in ("plotly.js", "ui/static/main.js", "ui/static/style.css"):
+    for name in ("plotly.js", "ui/static/page.js", "ui/static/page.css"):
         path = asset_path(name).removeprefix(".")
         (small, body), (large, same) = raw(site, path), raw(site, path, "gzip")
         assert (small["Content-Encoding"], large["Content-Encoding"]) == ("br", "gzip"), name
@@ -69,6 +69,13 @@ def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
         assert (small["Vary"], small["Cache-Control"]) == ("Accept-Encoding", FOR_EVER)
     accepted = {"gzip, deflate, br, zstd": "br", "gzip": "gzip", "br;q=1.0, gzip": "br", "": "gzip", "brotli": "gzip"}
     assert {header: choose_coding(header) for header in accepted} == accepted
+
+
+def test_the_pages_script_is_all_modules_and_leaves_none_to_be_fetched():
+    script = read_raw_asset(SCRIPT).decode()
+    assert len(re.findall(r"^const \$m\d+ = ", script, re.MULTILINE)) == len(list_modules()) - 1
+    lines = re.findall(r"^ *(?:import|export) .*", script, re.MULTILINE)
+    assert [line.rpartition(" = ")[2][:2] for line in lines] == ["$m"] * 3, "what Gradio's listeners call"
 
 
 def test_plotly_is_whole_but_for_the_traces_that_no_figure_has():

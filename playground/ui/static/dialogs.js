@@ -4,7 +4,7 @@
 import { address, change, cursor, move, page, personal, sentenceText } from "./store.js";
 import { button, copyText, h, isEnter, notice, read, routeUrl, say, send } from "./dom.js";
 import { isFrozen } from "./server.js";
-import { terms } from "./glossary.js";
+import { listTerms } from "./glossary.js";
 import { command } from "./actions.js";
 import { keySwitch } from "./single_keys.js";
 import { tellTabs, token, useToken } from "./storage.js";
@@ -106,8 +106,8 @@ export function openHelp() {
 export function openGlossary() {
   const order = new Intl.Collator(document.documentElement.lang, { ignorePunctuation: true });
   const entry = ({ id, name, shape, text }) => h("div", { id: `pg-term-${id}` }, h("dt", {}, name, shape ? h("code", {}, shape) : ""), h("dd", {}, text));
-  const sorted = [...terms].sort((first, other) => order.compare(first.name, other.name));
-  const dialog = open(say("glossary"), h("p", {}, say("glossary_about", { count: terms.length })), h("dl", { class: "pg-glossary" }, sorted.map(entry)));
+  const sorted = [...listTerms()].sort((first, other) => order.compare(first.name, other.name));
+  const dialog = open(say("glossary"), h("p", {}, say("glossary_about", { count: sorted.length })), h("dl", { class: "pg-glossary" }, sorted.map(entry)));
   dialog.addEventListener("close", () => move({ glossary: "" }));
   document.getElementById(`pg-term-${cursor.glossary}`)?.scrollIntoView({ block: "center" });
 }
@@ -184,7 +184,7 @@ export const HELP = [
 
 /** Shows this browser's key, and takes another's. `open` puts it into a dialog. */
 function openKey(open) {
-  const secret = h("input", { id: "pg-key", type: "password", readonly: true, autocomplete: "off", value: token, "aria-label": say("my_key") });
+  const secret = h("input", { id: "pg-key", type: "password", readonly: true, autocomplete: "off", value: token(), "aria-label": say("my_key") });
   const show = button({ id: "pg-key-show", "aria-pressed": "false", onclick: reveal }, say("my_key_show"));
   const copy = button({ id: "pg-key-copy", onclick: copied }, say("copy"));
   const about = { type: "text", autocomplete: "off", spellcheck: "false", "aria-describedby": "pg-key-said" };

@@ -159,7 +159,7 @@ export const plotlyUrl = new URL("../../plotly.js", import.meta.url).href;
 export const routeUrl = (path, params = {}) => `${BASE}${path}?${new URLSearchParams(params)}`;
 
 const running = new Map();
-const headers = () => ({ "X-Playground-Token": token });
+const headers = () => ({ "X-Playground-Token": token() });
 /** Parses a response; one that is no JSON becomes a sentence. A server that answers is not away any more. A response that is given up, or cut
  * off, while it comes in is no answer. */
 async function parseAnswer(answer) {

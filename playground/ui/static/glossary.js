@@ -6,7 +6,8 @@ import { button, childrenOf, h, say } from "./dom.js";
 
 let meaning = new Map(); // form, in small letters -> its term; null for a phrase in which the word means something else
 let pattern = null; // finds every form, the longest first
-export let terms = [];
+let terms = [];
+export const listTerms = () => terms;
 
 subscribe(["boot"], () => {
   const { glossary } = page.boot;

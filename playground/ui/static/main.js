@@ -13,6 +13,7 @@ import { relabel } from "./knobs.js";
 import "./tabs.js";
 import { forget } from "./answers.js";
 import { refresh } from "./panels.js";
+import { plotly } from "./picture.js";
 import { closeCode, openCode, openGlossary } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "../../features/data/reading.js";
 import { scrollToTop } from "./space_frame.js";
@@ -119,6 +120,8 @@ subscribe(["reply"], async () => {
   await readCard();
   await refreshHeader();
 });
+
+subscribe(["knobs"], () => plotly().catch(() => {})); // the largest file comes after all that Train needs; the first figure says when it is missing
 
 hearTabs(() => page.card && refreshHeader());
 

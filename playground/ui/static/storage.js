@@ -64,16 +64,17 @@ export function rememberSentence(run, text) {
 }
 export const rememberedSentence = (run) => recall(SENTENCE)[run] ?? "";
 
-/** The visitor's secret: it says which runs may be changed from this browser. The server keeps only its hash. */
-export let token = (isStorageOpen && localStorage.getItem(TOKEN))
+// The visitor's secret: it says which runs may be changed from this browser. The server keeps only its hash.
+let visitor = (isStorageOpen && localStorage.getItem(TOKEN))
   || Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** From now on this is the visitor's secret. */
 export function useToken(secret) {
-  token = secret;
+  visitor = secret;
   if (isStorageOpen) localStorage.setItem(TOKEN, secret);
 }
-useToken(token);
+useToken(visitor);
+export const token = () => visitor;
 
 /** The id of the sentences that were uploaded last and what opens them, as long as this browser tab lives: a reload keeps them. */
 export const lastUpload = () => inTab("playground-own");
