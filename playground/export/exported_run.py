@@ -104,11 +104,12 @@ def folder_of(name: str) -> Folder:
     raise Refusal("export.no_run", name=name[:100])
 
 
-def export_run(run: Run) -> ExportedRun:
-    """Freezes the run as it is now. Raises Refusal before the first step, and for a lab's mystery run, whose files would give it away."""
+def export_run(run: Run, best: bool = False) -> ExportedRun:
+    """Freezes the run as it is now, or at the `best` step, which it must keep. Raises Refusal before the first step, and for
+    a lab's mystery run, whose files would give it away."""
     if run.secret:
         raise Refusal("export.secret")
-    snapshot, tokenizers = run.snapshot, run.tokenizers
+    snapshot, tokenizers = Snapshot(0, *run.replay.best) if best else run.snapshot, run.tokenizers
     if snapshot is None or tokenizers is None or not snapshot.step:
         raise Refusal("export.nothing_yet")
     return ExportedRun(run, snapshot, tokenizers, run.history.until(snapshot.step))

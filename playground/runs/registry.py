@@ -18,6 +18,7 @@ from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED, Store, read_shipped
 from playground.runs.engines.choice import Engines
 from playground.runs.housekeeping import Housekeeper, Share
+from playground.runs.incoming import tune_run
 from playground.runs.limits import Limits
 from playground.runs.making import CutOff, Starter, copy_run, fork_run, new_run
 from playground.runs.names import clean_label, owner_of, owns
@@ -201,6 +202,13 @@ class Runs:
         """Creates a run that continues from the saved parameters nearest to `step` (see run.parent and making.py). Allowed for any run
         whose sentences the caller may see. Raises Refusal when none are saved yet."""
         run, contents = self._read_saved_now(id, token, lambda folder: fork_run(folder, step, token))
+        return self._starter.start([run], token, contents)[0]
+
+    def tune(self, id: str, step: int | None, wanted: Experiment, pairs: Pairs | None, token: str, label: str = "") -> Run:
+        """Creates a run that trains the saved parameters nearest to `step` on with other pairs, see making.plan_tuning. Allowed for any run
+        whose sentences the caller may see. Raises Refusal."""
+        run, contents = self._read_saved_now(id, token, lambda folder: tune_run(folder, step, wanted, pairs, token))
+        run.label = clean_label(label)
         return self._starter.start([run], token, contents)[0]
 
     def copy(self, id: str, token: str) -> Run:

@@ -67,9 +67,10 @@ def pairs_from_json(fields: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pai
         joined=tuple(map(int, fields.get("joined", ()))),
         group=None if fields.get("group") is None else int(fields["group"]),
         groups=_texts(fields.get("groups", ())),
+        tokenizers=_texts(fields.get("tokenizers", ())),
     )
-    if restored.groups and len(restored.groups) != len(restored.pairs):
-        raise ValueError(len(restored.groups))
+    if (restored.groups and len(restored.groups) != len(restored.pairs)) or len(restored.tokenizers) not in (0, 2):
+        raise ValueError(len(restored.groups), len(restored.tokenizers))
     for language in LANGUAGES:
         report(restored, language)  # raises for unknown reasons, notes and units
     return restored

@@ -141,7 +141,8 @@ def _write_outcome(view: View) -> str:
     reached = view.say("outcome.reached", percent=percentage(last["exact_match"]), **values)
     first_step = view.open_reader.remember(run, ("first_right", run.step, run.status), lambda: find_first_right(run))
     first = view.say("outcome.never_right") if first_step is None else view.say("outcome.first_right", step=f"{first_step:,}")
-    return paragraph([reached, first, view.say("outcome.by_heart", times=OVERFIT) if _has_overfit(run) else ""])
+    best = run.replay.best and view.say("outcome.best", step=f"{run.replay.best[0]:,}")
+    return paragraph([reached, first, best or "", view.say("outcome.by_heart", times=OVERFIT) if _has_overfit(run) else ""])
 
 
 def _has_overfit(run: Run) -> bool:
