@@ -27,6 +27,7 @@ from playground.features.shared import selected_runs, uploading
 from playground.features.shared.view import language
 from playground.lessons.controlled import ControlledExperiment, untouched
 from playground.lessons.labs import get
+from playground.runs.incoming import plan_tuning
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
@@ -88,13 +89,18 @@ def answer_call(language: str, do: Callable[[], dict]) -> dict[str, Any]:
 
 def train(runs: Runs, command: Command) -> dict:
     """Starts a new run. The core checks every setting again: the request may not come from a control."""
-    knobs = command.values.get("knobs")
-    if not isinstance(knobs, dict):
-        raise Refusal("page.not_a_command")
-    experiment = Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
+    experiment = _read_knobs(command)
     pairs, credit = uploading.experiment_pairs(runs, experiment, command.token)
     run = runs.create(experiment, command.token, pairs=pairs, credit=credit, compared_to=command.run[:64])
     return _open_new_run(run) | {"other": True}  # the page shows that it trains
+
+
+def _read_knobs(command: Command) -> Experiment:
+    """Returns the experiment of the settings at the left. Raises Refusal."""
+    knobs = command.values.get("knobs")
+    if not isinstance(knobs, dict):
+        raise Refusal("page.not_a_command")
+    return Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
 
 
 def _open_new_run(run: Run) -> dict:
@@ -143,6 +149,17 @@ def fork(runs: Runs, command: Command) -> dict:
     at = command.values.get("step")
     run = runs.fork(command.run, check("steps", at) if at else 0, command.token)
     return _open_new_run(run) | {"notice": say(command.language, "page.forked", name=run.name, step=run.first_step)}
+
+
+def tune(runs: Runs, command: Command) -> dict:
+    """Fine-tunes a run on the data at the left once the visitor is `sure`; before, says what the run's vocabularies lack."""
+    experiment, at = _read_knobs(command), command.values.get("step")
+    step = check("steps", at) if at else 0 if at == 0 else None
+    if command.values.get("sure") is not True:
+        pairs, _ = uploading.experiment_pairs(runs, experiment, command.token)
+        return {"ask": plan_tuning(runs.get(command.run), step, experiment, pairs).message.say(command.language)}
+    experiment, pairs = uploading.tuning_pairs(runs, experiment, command.token)
+    return _open_new_run(runs.tune(command.run, step, experiment, pairs, command.token)) | {"other": True}
 
 
 def copy(runs: Runs, command: Command) -> dict:
@@ -212,6 +229,7 @@ ACTIONS: dict[str, tuple[Right, Action]] = {
     "live": (OWNER, live),
     "control": (VISITOR, control),  # does nothing to another visitor's run
     "fork": (READER, fork),
+    "tune": (READER, tune),
     "copy": (READER, copy),
     "repeat": (READER, repeat),
     "experiment": (VISITOR, experiment),

@@ -76,7 +76,7 @@ def _commands(people: People) -> list[Call]:
         "train": {"knobs": TINY | {"task": "reverse"}}, "experiment": {"lab": "heads", "seed": 1}, "take_key": {"key": "0" * 32},
         "control": {"knob": "learning_rate", "value": 0.01}, "fork": {"step": 1}, "copy": {}, "repeat": {"all": False}, "pause": {},
         "resume": {}, "step": {}, "stop": {}, "delete": {"stay": True}, "rename": {"label": "hostile"}, "share_sentences": {"shared": True},
-        "live": {"knob": "learning_rate", "value": 0.01},
+        "live": {"knob": "learning_rate", "value": 0.01}, "tune": {"knobs": TINY | {"task": "sort"}},
     }  # fmt: skip
     bodies = {name: {"action": name, "run": people.run, **more} for name, more in values.items()}
     return [Call(f"command {name}", "POST", f"{PAGE}/command", body=body) for name, body in bodies.items()]

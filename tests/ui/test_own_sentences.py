@@ -5,6 +5,7 @@ import re
 import time
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -101,13 +102,32 @@ def test_without_them_there_are_settings_and_curves(site, own):
 
 
 def test_they_can_not_be_taken_by_a_run_of_another(site, own, room):
-    for action in ("copy", "fork", "repeat"):
+    for action in ("copy", "fork", "repeat", "tune"):
         with pytest.raises(Refusal, check=lambda refusal: refusal.key == "runs.sentences_private"):
-            site.act(STRANGER, action, own.id)
+            site.act(STRANGER, action, own.id, knobs=KNOBS)
     taken = {**KNOBS, "own": own.experiment.data.own}
     for knobs, arms in ((taken, ARMS), ({**KNOBS, "task": "copy"}, [{"task": "copy"}, {"task": "own", "own": taken["own"]}])):
         answer = do(site, TEACHER, "deal", code=room, knobs=knobs, arms=arms, order="together")
         assert answer["key"] == "page.no_upload", arms
+
+
+def test_a_run_is_fine_tuned_on_other_data_after_what_it_does_not_know_is_said(site, own):
+    """Its model and tokenizers stay, whatever the controls say; the first parameters are its own."""
+    for knobs, source in (({**KNOBS, "own": own.experiment.data.own, "d_model": 16}, "reverse"), ({**TINY, "task": "copy"}, own.id)):
+        said = site.act(BEN, "tune", source, knobs=knobs)
+        assert list(said) == ["ask"]
+        tuned = done(site.runs.get(site.act(BEN, "tune", source, knobs=knobs, sure=True)["run"]))
+        base = site.runs.get(source)
+        assert (tuned.status, tuned.message.key, tuned.message.say("en")) == ("done", "runs.tuned", said["ask"])
+        assert [one.to_bytes() for one in tuned.tokenizers] == [one.to_bytes() for one in base.tokenizers]
+        assert (tuned.experiment.model, tuned.parent) == (replace(base.experiment.model, dropout=TINY["dropout"]), (source, base.step))
+        assert tuned.replay.parameter_steps[0] == 0
+        change = max(float((now - base.snapshot.parameters[name]).abs().max()) for name, now in tuned.replay.parameters(0)[1].items())
+        assert change < 0.02, "the first frame's, rounded"
+        assert uploading.find_pairs(site.runs, tuned.experiment.data.own, uploading.ticket_of(BEN)).pairs
+    assert "0 % of the new source" not in said["ask"]
+    state = call(site, "train", owner=BEN, base="reverse", **{**TINY, "task": "sort", "steps": 2})
+    assert "step 90" in state["message"]
 
 
 @pytest.mark.parametrize("run", [True, False], ids=["of a run", "of no run yet"])

@@ -55,7 +55,7 @@ def test_a_stranger_changes_nothing_whatever_token_they_have(site):
     live, values = dict(run.live), {"label": "taken", "knob": "learning_rate", "value": 0.5, "shared": True, "step": 1}
     for token in (THEIRS, "", None, owner_of(MINE), run.id, "0", '["a"]', "a" * 33, f"{MINE},{THEIRS}"):
         before = len(site.runs.list_unshipped())
-        for action in (*owned, *(["train", "fork", "copy", "repeat"] if not token else [])):
+        for action in (*owned, *(["train", "fork", "tune", "copy", "repeat"] if not token else [])):
             answer = site.command({"action": action, "run": run.id, "knobs": TINY, **values}, token)
             assert answer.json()["key"] == ("runs.not_yours" if token else "runs.no_token"), (action, token)
         assert site.runs.get(run.id) is run

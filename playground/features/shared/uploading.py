@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from playground.config import USUAL_STEPS, Experiment, Refusal, check, default, is_possible
+from playground.data.corpus import draw_pairs
 from playground.data.suggestion import KNOBS as SUGGESTED, Suggestion, suggest
 from playground.features.shared import blocks
 from playground.features.shared.view import Screen
@@ -81,6 +82,15 @@ def experiment_pairs(runs: Runs, experiment: Experiment, token: str) -> tuple[Pa
         raise Refusal("page.no_upload_yet", knob="task")
     known = _require_pairs(runs, own, token)
     return known, known.credit
+
+
+def tuning_pairs(runs: Runs, experiment: Experiment, token: str) -> tuple[Experiment, Pairs]:
+    """Returns an experiment on own pairs for a run to be fine-tuned, and the pairs: as `experiment_pairs`, or sentences drawn from a task,
+    which become an upload of the visitor's. Raises Refusal."""
+    if experiment.data.task == "own":
+        return experiment, experiment_pairs(runs, experiment, token)[0]
+    pairs = draw_pairs(experiment.data)
+    return experiment.with_(task="own", own=store_upload(pairs, ticket_of(token))), pairs
 
 
 def read_upload(

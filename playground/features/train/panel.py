@@ -97,6 +97,7 @@ def build_ways_on(view: View, before: Run | None) -> dict:
         buttons += build_comparison(view, before)
         if view.run.snapshot and view.run.snapshot.step and not view.run.secret:
             buttons.append(blocks.button("take", "take", view.say("page.take_home")))
+            buttons.append(blocks.button("tune", "tune", view.say("page.tune")))
         if knob := _suggest_knob(view):
             buttons.append(blocks.button("change", "knob", view.say("outcome.change", knob=label(knob, view.language)), knob=knob))
     if view.run.experiment.model.altered_by == "none":

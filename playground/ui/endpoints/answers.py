@@ -128,10 +128,12 @@ class Endpoint:
     at_once: int
 
 
-def train(caller: Caller, owner: str, label: str, **knobs: Any) -> dict[str, Any]:
-    """Queues a new run. Raises Refusal."""
+def train(caller: Caller, owner: str, label: str, base: str, **knobs: Any) -> dict[str, Any]:
+    """Queues a new run, or one that fine-tunes the run `base`. Raises Refusal."""
     check_owner(owner)
     experiment = Experiment().with_(**with_task_steps(knobs))
+    if base:
+        return run_state(caller, caller.runs.tune(base, None, *uploading.tuning_pairs(caller.runs, experiment, owner), owner, label), owner)
     pairs, credit = uploading.experiment_pairs(caller.runs, experiment, owner)
     return run_state(caller, caller.runs.create(experiment, owner, pairs=pairs, credit=credit, label=label), owner)
 
@@ -277,7 +279,7 @@ def _finite(value: float | None) -> float | None:
 
 
 ENDPOINTS: dict[str, Endpoint] = {
-    "train": Endpoint(VISITOR, train, pick_arguments("owner", *KNOBS, "label"), "train", 1),
+    "train": Endpoint(VISITOR, train, pick_arguments("owner", *KNOBS, "label", "base"), "train", 1),
     "status": Endpoint(LINK, status, pick_arguments("run"), "look", 2),
     "translate": Endpoint(
         READER,

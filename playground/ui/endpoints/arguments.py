@@ -84,6 +84,7 @@ ARGUMENTS: dict[str, Argument] = {
     "owner": Argument(str, most=MAX_OWNER),
     "label": Argument(str, ""),
     "run": Argument(str, most=64),
+    "base": Argument(str, "", most=64),
     "text": Argument(str),
     "pairs": Argument(str, most=MAX_PAIRS),
     "file": Argument(dict),
