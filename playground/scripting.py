@@ -44,10 +44,11 @@ def train(
     """Trains a model in this process, as the page would, and returns it.
 
     The data is a toy task ("reverse" if none is named), or own sentences: `pairs` of (source, target), or `files` of any format that an
-    upload may have (two files: line by line). For own sentences the settings that `knobs` leaves open are suggested by the data; for a
-    task they are the defaults. `on_step` gets {"step", "loss", "learning_rate", "grad_norm", "tokens_per_second"} after each step, with the
-    scores of a validation where there was one ("validation_loss", "token_accuracy", "exact_match"); when it returns False, training stops
-    there. `progress` draws a bar in a terminal or a notebook where tqdm is installed.
+    upload may have (two files: line by line; with them a tokenizer, or one for each side: a SentencePiece .model or a vocab.txt). For own
+    sentences the settings that `knobs` leaves open are suggested by the data; for a task they are the defaults. `on_step` gets {"step",
+    "loss", "learning_rate", "grad_norm", "tokens_per_second"} after each step, with the scores of a validation where there was one
+    ("validation_loss", "token_accuracy", "exact_match"); when it returns False, training stops there. `progress` draws a bar in a terminal
+    or a notebook where tqdm is installed.
 
     With `keep_best=True` the model's `best` is that of the lowest validation loss; `patience=5` ends training after five validations
     without a lower one.
@@ -79,9 +80,10 @@ def repeat(folder: str | Path, how: Mapping[str, Any]) -> Pretrained:
     folder = Path(folder)
     config, own = json.loads((folder / "config.json").read_text(encoding="utf-8")), None
     if config["task"] == "own":
+        given = tuple((folder / f"{side}_tokenizer.json").read_text(encoding="utf-8") for side in ("src", "tgt"))
         choices = Choices(source=0, target=1, header=True, same_language=True, joined=(), group=how["group"])
         own = upload_process.read([("sentences.tsv", (folder / "sentences.tsv").read_bytes())], choices)
-        own = replace(own, given=tuple(how["given"]))
+        own = replace(own, given=tuple(how["given"]), tokenizers=given)
     run = train_inline.new_run(Experiment().with_(**{name: config[name] for name in KNOBS if name in config} | how["knobs"]), own)
 
     def move(row: Mapping[str, float]) -> bool:

@@ -146,8 +146,8 @@ def read_pairs(caller: Caller, pairs: str, owner: str) -> dict[str, Any]:
     return _read(caller, owner, None, pairs)
 
 
-def read_file(caller: Caller, file: str, owner: str, aligned: str | None) -> dict[str, Any]:
-    return _read(caller, owner, [file, aligned] if aligned else [file], None)
+def read_file(caller: Caller, file: str, owner: str, aligned: str | None, tokenizer_file: str | None) -> dict[str, Any]:
+    return _read(caller, owner, [path for path in (file, aligned, tokenizer_file) if path], None)
 
 
 def _read(caller: Caller, owner: str, files: list[str] | None, text: str | None) -> dict[str, Any]:
@@ -290,7 +290,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     ),
     "attention": Endpoint(READER, attention, pick_arguments("run", "text", "kind", "layer", "head", "step") | ANY_OWNER, "read", 1),
     "read_pairs": Endpoint(VISITOR, read_pairs, pick_arguments("pairs", "owner"), "upload", 1),
-    "read_file": Endpoint(VISITOR, read_file, pick_arguments("file", "owner", "aligned"), "upload", 1),
+    "read_file": Endpoint(VISITOR, read_file, pick_arguments("file", "owner", "aligned", "tokenizer_file"), "upload", 1),
     "stop": Endpoint(OWNER, stop, pick_arguments("run", "owner"), "look", 2),
     "delete": Endpoint(OWNER, delete, pick_arguments("run", "owner"), "look", 2),
     "labs": Endpoint(PUBLIC, list_labs, {}, "look", 2),

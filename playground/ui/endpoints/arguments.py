@@ -88,7 +88,7 @@ ARGUMENTS: dict[str, Argument] = {
     "text": Argument(str),
     "pairs": Argument(str, most=MAX_PAIRS),
     "file": Argument(dict),
-    "aligned": Argument(dict | None, None),
+    **dict.fromkeys(("aligned", "tokenizer_file"), Argument(dict | None, None)),
     "method": _choice_argument(METHODS),
     **{name: _field_argument(name) for name in ("step", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "layer", "head")},
     **dict.fromkeys(("prefix", "must", "must_not"), Argument(str, "")),
