@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import re
 import urllib.request
-import zipfile
 from collections.abc import Mapping, Sequence
 from http.client import HTTPException
 from pathlib import Path
@@ -16,9 +14,8 @@ from playground.export.exported_run import export_run
 from playground.runs.disk import files
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
+from playground.runs.incoming import MAX_BYTES, NAMES, files_of_zip
 
-NAMES = ("config.json", "history.csv", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json")
-MAX_BYTES = 1_000_000_000  # of a zip, and of its uncompressed content
 TIMEOUT_S = 60.0  # without data
 ROUTE = "gradio_api/playground/takeaway/"  # below the page's address
 _OURS = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
@@ -44,20 +41,6 @@ def _files_of_folder(path: Path) -> Mapping[str, bytes]:
     if (path / "run.json").is_file():
         return export_run(Folder(path).run).model_files()
     return {name: files.read_bytes((path / name).resolve(), MAX_BYTES, name) for name in NAMES}  # the Hub's cache holds links
-
-
-def files_of_zip(data: bytes, names: Sequence[str]) -> Mapping[str, bytes]:
-    """Extracts these files from a zip, from its top or one folder. Raises Refusal when one is missing or too large."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = {entry.filename.rpartition("/")[2]: entry for entry in archive.infolist()}
-            if sum(entries[name].file_size for name in names) > MAX_BYTES:
-                raise Refusal("export.too_large", most=MAX_BYTES // 1_000_000)
-            return {name: archive.read(entries[name]) for name in names}
-    except KeyError as missing:
-        raise Refusal("export.not_a_zip", name=missing.args[0]) from None
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError):
-        raise Refusal("export.not_a_zip", name=names[0]) from None
 
 
 def files_of_link(link: str, names: Sequence[str]) -> Mapping[str, bytes]:

@@ -16,11 +16,10 @@ from playground.config import KNOBS, Experiment, default, preset, with_task_step
 from playground.data.suggestion import suggest
 from playground.export.exported_run import export_run, find
 from playground.pretrained import Pretrained, build_pretrained
-from playground.reading.column_mapping import Choices
 from playground.reading.pairs import Pairs
 from playground.runs import upload_process
 from playground.runs.corpora import Corpora
-from playground.runs.incoming import kept_knobs, plan_tuning
+from playground.runs.incoming import kept_knobs, plan_tuning, read_exported_pairs
 from playground.runs.machine_speed import warm_up
 from playground.runs.queue import train_inline
 from playground.runs.replay import BUDGET_BYTES, Parameters
@@ -81,9 +80,7 @@ def repeat(folder: str | Path, how: Mapping[str, Any]) -> Pretrained:
     config, own = json.loads((folder / "config.json").read_text(encoding="utf-8")), None
     if config["task"] == "own":
         given = tuple((folder / f"{side}_tokenizer.json").read_text(encoding="utf-8") for side in ("src", "tgt"))
-        choices = Choices(source=0, target=1, header=True, same_language=True, joined=(), group=how["group"])
-        own = upload_process.read([("sentences.tsv", (folder / "sentences.tsv").read_bytes())], choices)
-        own = replace(own, given=tuple(how["given"]), tokenizers=given)
+        own = read_exported_pairs((folder / "sentences.tsv").read_bytes(), how, given)
     run = train_inline.new_run(Experiment().with_(**{name: config[name] for name in KNOBS if name in config} | how["knobs"]), own)
 
     def move(row: Mapping[str, float]) -> bool:

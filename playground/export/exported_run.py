@@ -18,6 +18,7 @@ from playground.runs.disk import files
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED, default_folder, open_kept_folders, open_shipped_folders
 from playground.runs.history import COUNTS, STEPS, VALIDATIONS, History
+from playground.runs.incoming import folder_of_zip
 from playground.runs.run import Run, Snapshot
 
 VALIDATED = tuple(f"validation_{name}" if name in STEPS else name for name in VALIDATIONS if name != "step")
@@ -93,7 +94,10 @@ def find(name: str) -> Run:
 
 
 def folder_of(name: str) -> Folder:
-    """Returns the folder `name`, or that of the shipped or saved run with this name, label or id. Raises Refusal."""
+    """Returns the folder `name`, a downloaded zip as one, or that of the shipped or saved run with this name, label or id. Raises
+    Refusal."""
+    if name.endswith(".zip") and Path(name).is_file():
+        return folder_of_zip(Path(name))
     if (Path(name) / "run.json").is_file():
         return Folder(Path(name))
     for folder in itertools.chain(open_shipped_folders(SHIPPED), open_kept_folders(default_folder())):

@@ -6,9 +6,12 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, field
+from functools import cache, partial
 from http.client import HTTPConnection
 from typing import Any
 
+from playground.export.contents import stream
+from playground.export.exported_run import export_run, find
 from playground.rooms.room import ticket_of
 
 PAGE = "/gradio_api/playground"
@@ -20,6 +23,12 @@ LINES = "\n".join(f"{SOURCE} {n} sings\t{TARGET} {n} singt" for n in range(60))
 FORM = "multipart/form-data; boundary=x"
 FILE = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.tsv"\r\n\r\na\tb\r\n--x--\r\n'
 PATIENCE = 60.0  # seconds
+
+
+@cache
+def zip_of_reverse() -> bytes:
+    contents = export_run(find("reverse")).model_files()
+    return b"".join(stream({name: partial(bytes, data) for name, data in contents.items()}))
 
 
 def values(config: dict[str, Any], listener: dict[str, Any], replaced: dict[int, Any]) -> list[Any]:
@@ -38,6 +47,7 @@ class People:
     run: str = ""  # the owner's
     own: str = ""  # the owner's sentences
     file: str = ""  # the path of an uploaded file of a stranger's
+    zip: str = ""  # of an uploaded zip of a run
     room: str = ""  # the teacher's, in which the student is; the other one was removed
     activity: str = ""
     config: dict[str, Any] = field(default_factory=dict)  # Gradio's, of the page
@@ -49,7 +59,9 @@ class People:
         people.config = people.get("/config")
         ticket = people.get(f"{PAGE}/boot", "owner")["ticket"]
         people.own = people._upload(ticket)
-        (people.file,) = json.loads(people._asked("POST", "/gradio_api/upload", "stranger", FILE, FORM))
+        run = FILE.replace(b"a.tsv", b"reverse.zip").replace(b"a\tb", zip_of_reverse())
+        for name, body in (("file", FILE), ("zip", run)):
+            setattr(people, name, *json.loads(people._asked("POST", "/gradio_api/upload", "stranger", body, FORM)))
         knobs = {**TINY, "task": "own", "tokenizer": "characters", "own": people.own}
         people.run = people.post(f"{PAGE}/command", "owner", action="train", run="", knobs=knobs)["run"]
         people.room = people.post(f"{PAGE}/room/open", "teacher", language="en", ends=time.time() + 86_400)["room"]["code"]

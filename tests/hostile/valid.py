@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from tests.hostile.people import FILE, FORM, PAGE, TINY, People, values
+from tests.hostile.people import FILE, FORM, PAGE, TINY, People, values, zip_of_reverse
 
 GRADIO = "/gradio_api"
 
@@ -79,7 +79,8 @@ def _commands(people: People) -> list[Call]:
         "live": {"knob": "learning_rate", "value": 0.01}, "tune": {"knobs": TINY | {"task": "sort"}},
     }  # fmt: skip
     bodies = {name: {"action": name, "run": people.run, **more} for name, more in values.items()}
-    return [Call(f"command {name}", "POST", f"{PAGE}/command", body=body) for name, body in bodies.items()]
+    opened = Call(f"POST {PAGE}/open", "POST", f"{PAGE}/open", {"name": "reverse.zip"}, body=zip_of_reverse())
+    return [opened, *(Call(f"command {name}", "POST", f"{PAGE}/command", body=body) for name, body in bodies.items())]
 
 
 def _room(people: People) -> list[Call]:
@@ -125,6 +126,7 @@ def _endpoints(people: People) -> list[Call]:
         "translate": {"run": people.run, "text": "ab", "method": "beam", "beam": 3, "owner": "hostile"}, "curves": {"run": people.run},
         "read_pairs": {"pairs": "a\tb\nc\td", "owner": "hostile"}, "stop": {"run": people.run, "owner": "hostile"},
         "read_file": {"file": {"path": people.file, "meta": {"_type": "gradio.FileData"}}, "owner": "hostile"},
+        "open_run": {"file": {"path": people.zip, "meta": {"_type": "gradio.FileData"}}, "owner": "hostile"},
         "delete": {"run": people.run, "owner": "hostile"}, "labs": {},
         "attention": {"run": people.run, "text": "ab", "kind": "cross", "layer": 1, "head": 1, "owner": "hostile"},
     }  # fmt: skip

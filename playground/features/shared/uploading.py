@@ -111,7 +111,7 @@ def read_upload(
         if hub:
             pairs = upload_process.read_hub(*hub.split()[:3], choices=parse_choices(chosen), asker=(address, ticket))
         else:
-            named_files = _read_files(files) if files else [(say(language, "page.pasted"), text.encode("utf-8", "replace"))]
+            named_files = read_paths(files) if files else [(say(language, "page.pasted"), text.encode("utf-8", "replace"))]
             pairs = upload_process.read(named_files, parse_choices(chosen), asker=(address, ticket))
     except Refusal as refusal:
         if refusal.key != "data.same_language":
@@ -125,7 +125,7 @@ def describe_upload(runs: Runs, own: str, language: str, token: str) -> dict[str
     return {"own": own, "reading": describe_pairs(_require_pairs(runs, own, token), language)}
 
 
-def _read_files(files: list[str]) -> list[tuple[str, bytes]]:
+def read_paths(files: list[str]) -> list[tuple[str, bytes]]:
     """Reads uploaded files. Raises Refusal if they have been deleted."""
     try:
         return [(Path(file).name, Path(file).read_bytes()) for file in files]

@@ -160,6 +160,12 @@ def _read(caller: Caller, owner: str, files: list[str] | None, text: str | None)
     return {"own": answer["own"], **as_json(uploading.find_pairs(caller.runs, answer["own"], ticket))}
 
 
+def open_run(caller: Caller, file: str, owner: str) -> dict[str, Any]:
+    """Opens a downloaded run as the owner's. Raises Refusal."""
+    check_owner(owner)
+    return run_state(caller, caller.runs.open_zip(*uploading.read_paths([file])[0], owner), owner)
+
+
 def stop(caller: Caller, run: str, owner: str) -> dict[str, Any]:
     """Stops an owner's run. Raises Refusal."""
     return _order(caller, "stop", run, owner) or run_state(caller, caller.run(run), owner)
@@ -291,6 +297,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "attention": Endpoint(READER, attention, pick_arguments("run", "text", "kind", "layer", "head", "step") | ANY_OWNER, "read", 1),
     "read_pairs": Endpoint(VISITOR, read_pairs, pick_arguments("pairs", "owner"), "upload", 1),
     "read_file": Endpoint(VISITOR, read_file, pick_arguments("file", "owner", "aligned", "tokenizer_file"), "upload", 1),
+    "open_run": Endpoint(VISITOR, open_run, pick_arguments("file", "owner"), "upload", 1),
     "stop": Endpoint(OWNER, stop, pick_arguments("run", "owner"), "look", 2),
     "delete": Endpoint(OWNER, delete, pick_arguments("run", "owner"), "look", 2),
     "labs": Endpoint(PUBLIC, list_labs, {}, "look", 2),
