@@ -79,8 +79,8 @@ def repeat(folder: str | Path, how: Mapping[str, Any]) -> Pretrained:
     folder = Path(folder)
     config, own = json.loads((folder / "config.json").read_text(encoding="utf-8")), None
     if config["task"] == "own":
-        given = tuple((folder / f"{side}_tokenizer.json").read_text(encoding="utf-8") for side in ("src", "tgt"))
-        own = read_exported_pairs((folder / "sentences.tsv").read_bytes(), how, given)
+        documents = tuple((folder / f"{side}_tokenizer.json").read_text(encoding="utf-8") for side in ("src", "tgt"))
+        own = read_exported_pairs((folder / "sentences.tsv").read_bytes(), how, documents)
     run = train_inline.new_run(Experiment().with_(**{name: config[name] for name in KNOBS if name in config} | how["knobs"]), own)
 
     def move(row: Mapping[str, float]) -> bool:

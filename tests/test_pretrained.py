@@ -210,8 +210,8 @@ def test_own_sentences_are_read_as_an_upload_is_and_a_step_can_end_the_training(
     (tmp_path / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
     settings = {**TINY, "steps": 50, "progress": False, "on_step": lambda row: row["step"] < 2}
     (tmp_path / "vocab.txt").write_text("ein\nHaus\n")
-    given = playground.train(files=[tmp_path / "vocab.txt", tmp_path / "pairs.tsv"], **settings)
-    assert [one.symbols for one in given.tokenizers] == [("ein", "Haus")] * 2
+    model = playground.train(files=[tmp_path / "vocab.txt", tmp_path / "pairs.tsv"], **settings)
+    assert [each.symbols for each in model.tokenizers] == [("ein", "Haus")] * 2
     models = [playground.train(pairs=pairs, **settings), playground.train(files=tmp_path / "pairs.tsv", **settings)]
     assert {len(model.run.rows) for model in models} == {2}
     assert models[0].contents["model.safetensors"] == models[1].contents["model.safetensors"]

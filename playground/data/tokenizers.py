@@ -191,7 +191,7 @@ def load_tokenizer(data: bytes) -> Tokenizer:
         if kind in ("bpe", "unigram") and list(entries) == ["model"]:
             return SentencePieceTokenizer(kind, base64.b64decode(entries["model"], validate=True))
         symbols, by_clusters = entries.pop("symbols"), kind == "characters" and entries.pop("clusters", False)
-        classes = {one.kind: one for one in (CharacterTokenizer, WordTokenizer, WordPieceTokenizer)}
+        classes = {entry.kind: entry for entry in (CharacterTokenizer, WordTokenizer, WordPieceTokenizer)}
         if kind not in classes or entries or not isinstance(symbols, list) or len(set(symbols)) != len(symbols):
             raise ValueError("not a list of distinct symbols")
         if not 0 < len(symbols) <= MAX_GIVEN - _SPECIAL or not all(is_symbol(symbol) for symbol in symbols):

@@ -80,8 +80,8 @@ def sizes(experiment: Experiment, pairs: Pairs | None = None) -> tuple[int, int,
     data, joint = experiment.data, experiment.model.share_embeddings == "all"
     if data.task != "own" or pairs is None:
         return _sizes_of_sample(replace(data, train_size=200, validation_size=20), joint)
-    if given := load_given(pairs, joint):
-        return given[0].size, given[1].size, data.max_tokens + 1
+    if loaded := load_given(pairs, joint):
+        return loaded[0].size, loaded[1].size, data.max_tokens + 1
     most = [max(counts) for counts in zip(*pairs.units.values(), strict=True)]
     return *vocabularies(data, most, joint), data.max_tokens + 1
 

@@ -6,6 +6,7 @@ import ast
 import csv
 import io
 import zipfile
+import zlib
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
@@ -25,7 +26,7 @@ from playground.runs.disk.replay_file import read_parameters
 from playground.runs.disk.store import first_files
 from playground.runs.history import MAX_ROWS, STEPS, VALIDATIONS, History
 from playground.runs.making import new_run
-from playground.runs.names import new_id
+from playground.runs.names import clean_label, new_id
 from playground.runs.replay import Parameters
 from playground.runs.run import Run
 from playground.words.amounts import percentage
@@ -101,29 +102,29 @@ def files_of_zip(data: bytes, names: Sequence[str], optional: Sequence[str] = ()
             return {name: archive.read(entries[name]) for name in present}
     except KeyError as missing:
         raise Refusal("export.not_a_zip", name=missing.args[0]) from None
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError):
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError, RuntimeError):
         raise Refusal("export.not_a_zip", name=names[0]) from None
 
 
 def open_zip(name: str, data: bytes, owner: str = "") -> tuple[Run, dict[str, bytes]]:
     """Opens a downloaded run as one that has ended, and returns its files. A run of own sentences needs them. Raises Refusal."""
-    found = files_of_zip(data, NAMES, OPTIONAL, MAX_OPENED_BYTES)
-    config = files.parse_json(found["config.json"], "config.json")
+    unpacked = files_of_zip(data, NAMES, OPTIONAL, MAX_OPENED_BYTES)
+    config = files.parse_json(unpacked["config.json"], "config.json")
     longest = config.get("longest_target", 0) if isinstance(config, dict) else None
     if type(longest) is not int or not 0 <= longest <= MAX_POSITIONS:
         raise Refusal("runs.not_a_run", what="config.json")
     experiment = Experiment().with_(**{knob: config[knob] for knob in KNOBS if knob in config} | {"own": ""})
-    history = _read_curve(found["history.csv"])
+    history = _read_curve(unpacked["history.csv"])
     step = int(max(history.steps.column("step"), default=0))
-    documents = tuple(found[f"{side}_tokenizer.json"].decode("utf-8", "replace") for side in ("src", "tgt"))
-    pairs = _read_sentences(name, found, documents) if experiment.data.task == "own" else None
+    documents = tuple(unpacked[f"{side}_tokenizer.json"].decode("utf-8", "replace") for side in ("src", "tgt"))
+    pairs = _read_sentences(name, unpacked, documents) if experiment.data.task == "own" else None
     run = Run(
-        new_id(), Path(name).stem[:60], experiment, owner, threads=experiment.training.threads, data=pairs,
+        new_id(), label := clean_label(Path(name).stem), experiment, owner, label, threads=experiment.training.threads, data=pairs,
         credit=pairs.credit if pairs else "", longest_target=longest, status="done", step=step, checkpoint_step=step,
     )  # fmt: skip
     src, tgt = load_given(Pairs((), {}, 0, "", (), tokenizers=documents), experiment.model.share_embeddings == "all")
     run.parts |= {"history": history, "tokenizers": (src, tgt)}
-    parameters = read_parameters(found["model.safetensors"], experiment.model, src.size, tgt.size, "model.safetensors")
+    parameters = read_parameters(unpacked["model.safetensors"], experiment.model, src.size, tgt.size, "model.safetensors")
     return run, first_files(run) | pack_run(run, parameters)
 
 
@@ -137,22 +138,22 @@ def read_exported_pairs(sentences: bytes, how: Mapping[str, Any], documents: tup
     """Reads the sentences of an export with its tokenizers; `how` tells the numbers of `given` pairs and the column of the `group`. Raises
     Refusal."""
     choices = Choices(source=0, target=1, header=True, same_language=True, joined=(), group=how["group"])
-    pairs, given = upload_process.read([("sentences.tsv", sentences)], choices), tuple(how["given"])
-    return replace(pairs, given=given if sum(given) < len(pairs.pairs) else (0, 0), tokenizers=documents)
+    pairs, held_out = upload_process.read([("sentences.tsv", sentences)], choices), tuple(how["given"])
+    return replace(pairs, given=held_out if sum(held_out) < len(pairs.pairs) else (0, 0), tokenizers=documents)
 
 
-def _read_sentences(name: str, found: Mapping[str, bytes], documents: tuple[str, str]) -> Pairs:
-    """Reads the own sentences, split as they were where the notebook tells it."""
-    if "sentences.tsv" not in found:
+def _read_sentences(name: str, unpacked: Mapping[str, bytes], documents: tuple[str, str]) -> Pairs:
+    """Reads the own sentences, split as they were where the notebook says how."""
+    if "sentences.tsv" not in unpacked:
         raise Refusal("export.without_sentences", name=name[:60])
     how = {"group": BY_SOURCE, "given": (0, 0)}
     with suppress(LookupError, TypeError, ValueError, SyntaxError, RecursionError, MemoryError):
-        (cell,) = (cell for cell in files.parse_json(found["run.ipynb"], "run.ipynb")["cells"] if cell["id"] == "how")
-        told = ast.literal_eval(cell["source"].removeprefix("how = "))
-        validation, test = map(int, told["given"])
-        if min(validation, test) >= 0 and told["group"] in (BY_SOURCE, GROUP):
-            how = {"group": told["group"], "given": (validation, test)}
-    return read_exported_pairs(found["sentences.tsv"], how, documents)
+        (cell,) = (cell for cell in files.parse_json(unpacked["run.ipynb"], "run.ipynb")["cells"] if cell["id"] == "how")
+        settings = ast.literal_eval(cell["source"].removeprefix("how = "))
+        validation, test = map(int, settings["given"])
+        if min(validation, test) >= 0 and settings["group"] in (BY_SOURCE, GROUP):
+            how = {"group": settings["group"], "given": (validation, test)}
+    return read_exported_pairs(unpacked["sentences.tsv"], how, documents)
 
 
 def _read_curve(data: bytes) -> History:

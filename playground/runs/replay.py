@@ -170,7 +170,7 @@ class Replay:
     def _exact(self) -> dict[int, Parameters]:
         """Returns the parameters that are not rounded, by step. Each is read once: the worker replaces it, or clears it when the run
         resumes."""
-        return dict(kept for kept in (self.best, self.last) if kept)
+        return dict(exact for exact in (self.best, self.last) if exact)
 
     def frame(self, step: int) -> Frame | None:
         """Returns the last frame at or before `step` (otherwise the first; None in an empty replay)."""

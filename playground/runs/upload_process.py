@@ -193,12 +193,12 @@ def read(
     Raises only Refusal."""
     if sum(len(data) for _, data in files) > BYTE_LIMIT:  # checked before anything is sent
         raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
-    files, given = _part_tokenizers(files)
+    files, tokenizers = _part_tokenizers(files)
     name = " + ".join(name for name, _ in files)[:60] or "?"
-    sizes = ([(name, len(data)) for name, data in part] for part in (files, given))
+    sizes = ([(name, len(data)) for name, data in part] for part in (files, tokenizers))
     request = dict(zip(("files", "tokenizers"), sizes, strict=True)) | {"choices": asdict(choices), "max_characters": max_characters}
     request["limits"] = SECONDS, MEMORY_LIMIT
-    return _read_queued(name, request, b"".join(data for _, data in (*files, *given)), TIMEOUT_S, asker)
+    return _read_queued(name, request, b"".join(data for _, data in (*files, *tokenizers)), TIMEOUT_S, asker)
 
 
 def _part_tokenizers(files: Sequence[tuple[str, bytes]]) -> tuple[list[tuple[str, bytes]], list[tuple[str, bytes]]]:
@@ -206,10 +206,10 @@ def _part_tokenizers(files: Sequence[tuple[str, bytes]]) -> tuple[list[tuple[str
     Refusal for tokenizers without sentences, or more than two."""
     sentences = [file for file in files if not TOKENIZER_FILE.fullmatch(file[0])]
     models = [file for file in files if file[0].lower().endswith(".model")]
-    given = [file for file in files if file not in sentences] if sentences or models else []
-    if len(given) > 2 or (given and not sentences):
-        raise Refusal("data.tokenizer_alone", names=", ".join(name[:60] for name, _ in given))
-    return sentences or list(files), given
+    tokenizers = [file for file in files if file not in sentences] if sentences or models else []
+    if len(tokenizers) > 2 or (tokenizers and not sentences):
+        raise Refusal("data.tokenizer_alone", names=", ".join(name[:60] for name, _ in tokenizers))
+    return sentences or list(files), tokenizers
 
 
 def read_hub(dataset: str, config: str = "", split: str = "", choices: Choices = Choices(), asker: Sequence[str] = ()) -> Pairs:  # noqa: B008
@@ -267,8 +267,8 @@ def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
             if "hub" in request:
                 pairs = read_hub_here(*request["hub"], choices, max_characters)
             else:
-                files, given = ([(name, stdin.read(size)) for name, size in request[part]] for part in ("files", "tokenizers"))
-                pairs = _give_tokenizers(read_files(files, choices, max_characters), given)
+                files, tokenizers = ([(name, stdin.read(size)) for name, size in request[part]] for part in ("files", "tokenizers"))
+                pairs = _give_tokenizers(read_files(files, choices, max_characters), tokenizers)
         except Refusal as refusal:
             stdout.write(json.dumps({"refusal": refusal.key, "values": refusal.values, "seconds": sum(os.times()[:2])}).encode())
             return 0
@@ -281,12 +281,12 @@ def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
     return 0
 
 
-def _give_tokenizers(pairs: Pairs, given: Sequence[tuple[str, bytes]]) -> Pairs:
+def _give_tokenizers(pairs: Pairs, tokenizers: Sequence[tuple[str, bytes]]) -> Pairs:
     """Gives the pairs own tokenizers: one file for both sides, or one for each. Raises Refusal."""
-    if not given:
+    if not tokenizers:
         return pairs
-    documents = tuple(read_tokenizer(normalise(name)[:60], data).to_bytes().decode() for name, data in given)
-    note = ("data.note_tokenizer", {"names": ", ".join(normalise(name)[:60] for name, _ in given)})
+    documents = tuple(read_tokenizer(normalise(name)[:60], data).to_bytes().decode() for name, data in tokenizers)
+    note = ("data.note_tokenizer", {"names": ", ".join(normalise(name)[:60] for name, _ in tokenizers)})
     return replace(pairs, tokenizers=(documents * 2)[:2], notes=(*pairs.notes, note))
 
 

@@ -1,4 +1,4 @@
-"""What the routes that take a visitor's message share: who may send one, how it is read, and how it is answered."""
+"""Messages of visitors to a route: the check of their origin, their JSON, and the response."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Own sentences are their owner's: no route or panel has one for others, unless the owner shares them with the run's link."""
 
 import io
+import json
+import pickle
 import re
 import time
 import zipfile
@@ -18,7 +20,8 @@ from playground.rooms.registry import DAY
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
 from playground.words import LANGUAGES, say
-from tests.runs.tiny import TINY, done
+from tests.reading.test_unpacking import zipped
+from tests.runs.tiny import TINY, done, same_parameters
 from tests.ui.endpoints.calls import call, refused
 from tests.ui.test_rooms import ANNA, ARMS, BEN, TEACHER, do
 
@@ -114,20 +117,52 @@ def test_they_can_not_be_taken_by_a_run_of_another(site, own, room):
 def test_a_run_is_fine_tuned_on_other_data_after_what_it_does_not_know_is_said(site, own):
     """Its model and tokenizers stay, whatever the controls say; the first parameters are its own."""
     for knobs, source in (({**KNOBS, "own": own.experiment.data.own, "d_model": 16}, "reverse"), ({**TINY, "task": "copy"}, own.id)):
-        said = site.act(BEN, "tune", source, knobs=knobs)
-        assert list(said) == ["ask"]
+        question = site.act(BEN, "tune", source, knobs=knobs)
+        assert list(question) == ["ask"]
         tuned = done(site.runs.get(site.act(BEN, "tune", source, knobs=knobs, sure=True)["run"]))
         base = site.runs.get(source)
-        assert (tuned.status, tuned.message.key, tuned.message.say("en")) == ("done", "runs.tuned", said["ask"])
-        assert [one.to_bytes() for one in tuned.tokenizers] == [one.to_bytes() for one in base.tokenizers]
+        assert (tuned.status, tuned.message.key, tuned.message.say("en")) == ("done", "runs.tuned", question["ask"])
+        assert [each.to_bytes() for each in tuned.tokenizers] == [each.to_bytes() for each in base.tokenizers]
         assert (tuned.experiment.model, tuned.parent) == (replace(base.experiment.model, dropout=TINY["dropout"]), (source, base.step))
         assert tuned.replay.parameter_steps[0] == 0
         change = max(float((now - base.snapshot.parameters[name]).abs().max()) for name, now in tuned.replay.parameters(0)[1].items())
         assert change < 0.02, "the first frame's, rounded"
         assert uploading.find_pairs(site.runs, tuned.experiment.data.own, uploading.ticket_of(BEN)).pairs
-    assert "0 % of the new source" not in said["ask"]
+    assert "0 % of the new source" not in question["ask"]
     state = call(site, "train", owner=BEN, base="reverse", **{**TINY, "task": "sort", "steps": 2})
     assert "step 90" in state["message"]
+
+
+def test_a_downloaded_run_opens_as_its_takers_and_is_data(site, own):
+    content = site.http.get(f"{PREFIX}/takeaway/{own.id}", params={"sentences": "on"}, headers={"X-Playground-Token": BEN}).content
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        contents = {f"folder/{name}": archive.read(name) for name in archive.namelist()}
+    contents["folder/model.py"] = b"raise SystemExit"
+
+    def send(token: str | None = STRANGER, **changes: bytes | None) -> dict:
+        changed = contents | {f"folder/{name.replace('_', '.', 1)}": data for name, data in changes.items()}
+        body = zipped(*((name, data) for name, data in changed.items() if data is not None))
+        headers = {} if token is None else {"X-Playground-Token": token}
+        return site.http.post(f"{PREFIX}/open", params={"name": "taken.zip"}, content=body, headers=headers).json()
+
+    opened = site.runs.get(send()["run"])
+    assert (opened.label, opened.status, opened.step, opened.parent) == ("taken", "done", own.step, None)
+    assert site.runs.owns(opened.id, STRANGER)
+    assert leaks(site, opened, ANNA) == set()
+    assert opened.history.validations.rows() == own.history.validations.rows()
+    assert same_parameters(opened.snapshot.parameters, own.snapshot.parameters)
+    ours, theirs = (site.runs.corpora.get(run.experiment, run.pairs) for run in (opened, own))
+    assert ours.heldout == theirs.heldout
+    for name in PANELS:
+        assert "error" not in json.loads(get(site, f"panel/{name}", STRANGER, run=opened.id)), name
+    assert done(site.runs.get(site.act(STRANGER, "fork", opened.id)["run"])).status == "done"
+    pickled = pickle.dumps({"weight": 1})
+    for key, answer in (
+        ("export.without_sentences", send(sentences_tsv=None)), ("runs.not_a_run", send(model_safetensors=pickled)),
+        ("export.not_a_zip", send(model_safetensors=None, model_pt=pickled)), ("runs.not_a_run", send(history_csv=b"step\n1\n")),
+        ("runs.not_a_run", send(config_json=b"[]")), ("runs.no_token", send(token=None)),
+    ):  # fmt: skip
+        assert answer["key"] == key
 
 
 @pytest.mark.parametrize("run", [True, False], ids=["of a run", "of no run yet"])

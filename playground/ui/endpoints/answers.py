@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -49,12 +50,8 @@ def lab(caller: Caller, name: str, seeds: list[int], owner: str) -> dict[str, An
     has_ended = len(runs_by_seed) == len(seeds) and all(is_complete(run) for runs in runs_by_seed.values() for run in runs)
     outcome = None
     if has_ended:
-        outcome = chosen_lab.verdict(
-            [
-                [measure_result(caller.runs, caller.reader, chosen_lab, arm, seed, arms[seed][arm]) for seed in arms]
-                for arm in arms[seeds[0]]
-            ]
-        )
+        measure = partial(measure_result, caller.runs, caller.reader, chosen_lab)
+        outcome = chosen_lab.verdict([[measure(arm, seed, arms[seed][arm]) for seed in arms] for arm in arms[seeds[0]]])
     states = {str(seed): {arm: _run_state(run) for arm, run in arm_runs.items()} for seed, arm_runs in arms.items()}
     return _report(chosen_lab, seeds, states, outcome)
 
@@ -287,12 +284,8 @@ def _finite(value: float | None) -> float | None:
 ENDPOINTS: dict[str, Endpoint] = {
     "train": Endpoint(VISITOR, train, pick_arguments("owner", *KNOBS, "label", "base"), "train", 1),
     "status": Endpoint(LINK, status, pick_arguments("run"), "look", 2),
-    "translate": Endpoint(
-        READER,
-        translate,
-        pick_arguments("run", "text", "step", *DECODING) | ANY_OWNER | pick_arguments("must", "must_not"),
-        "read",  # the page reads on two threads (see features/shared/queries/reader.py): one of them is always its own
-        1,
+    "translate": Endpoint(  # the page reads on two threads (see features/shared/queries/reader.py): one of them is always its own
+        READER, translate, pick_arguments("run", "text", "step", *DECODING) | ANY_OWNER | pick_arguments("must", "must_not"), "read", 1
     ),
     "attention": Endpoint(READER, attention, pick_arguments("run", "text", "kind", "layer", "head", "step") | ANY_OWNER, "read", 1),
     "read_pairs": Endpoint(VISITOR, read_pairs, pick_arguments("pairs", "owner"), "upload", 1),
