@@ -20,7 +20,6 @@ from playground.data.tokenizers import (
 )
 from playground.reading.text import normalise, split_graphemes
 
-FILE = re.compile(r"(?i).*\.(model|vocab)|(.*[._-])?vocab([._-].*)?\.txt")
 _SPECIALS = re.compile(r"(?i)\[(pad|unk|cls|sep|mask|unused\d+)\]|</?s>|<(pad|unk|bos|eos|mask)>")
 _PIECES, _TRAINER = 1, 2  # fields of the model
 _UNKNOWN, _CONTROL, _BPE = 2, 3, 2  # types of a piece; a type of model

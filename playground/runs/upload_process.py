@@ -24,7 +24,6 @@ from typing import Any, BinaryIO
 
 import playground
 from playground.config import Refusal
-from playground.data.given import FILE as TOKENIZER_FILE, read_tokenizer
 from playground.logs import event, refusals
 from playground.reading.column_mapping import Choices, Column
 from playground.reading.encodings import Encoding
@@ -32,7 +31,7 @@ from playground.reading.filtering import Pair, PreviewRow
 from playground.reading.formats.table import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
 from playground.reading.pairs import Pairs, report, to_json
 from playground.reading.text import normalise
-from playground.reading.uploads import read_files, read_hub as read_hub_here
+from playground.reading.uploads import part_tokenizers, read_files, read_hub as read_hub_here
 from playground.runs.runtime import REAL, Clock
 from playground.words import LANGUAGES
 
@@ -193,23 +192,12 @@ def read(
     Raises only Refusal."""
     if sum(len(data) for _, data in files) > BYTE_LIMIT:  # checked before anything is sent
         raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
-    files, tokenizers = _part_tokenizers(files)
+    files, tokenizers = part_tokenizers(files)
     name = " + ".join(name for name, _ in files)[:60] or "?"
     sizes = ([(name, len(data)) for name, data in part] for part in (files, tokenizers))
     request = dict(zip(("files", "tokenizers"), sizes, strict=True)) | {"choices": asdict(choices), "max_characters": max_characters}
     request["limits"] = SECONDS, MEMORY_LIMIT
     return _read_queued(name, request, b"".join(data for _, data in (*files, *tokenizers)), TIMEOUT_S, asker)
-
-
-def _part_tokenizers(files: Sequence[tuple[str, bytes]]) -> tuple[list[tuple[str, bytes]], list[tuple[str, bytes]]]:
-    """Parts the files into those with sentences and tokenizers. A list of words may be sentences too, where there are no others. Raises
-    Refusal for tokenizers without sentences, or more than two."""
-    sentences = [file for file in files if not TOKENIZER_FILE.fullmatch(file[0])]
-    models = [file for file in files if file[0].lower().endswith(".model")]
-    tokenizers = [file for file in files if file not in sentences] if sentences or models else []
-    if len(tokenizers) > 2 or (tokenizers and not sentences):
-        raise Refusal("data.tokenizer_alone", names=", ".join(name[:60] for name, _ in tokenizers))
-    return sentences or list(files), tokenizers
 
 
 def read_hub(dataset: str, config: str = "", split: str = "", choices: Choices = Choices(), asker: Sequence[str] = ()) -> Pairs:  # noqa: B008
@@ -285,6 +273,8 @@ def _give_tokenizers(pairs: Pairs, tokenizers: Sequence[tuple[str, bytes]]) -> P
     """Gives the pairs own tokenizers: one file for both sides, or one for each. Raises Refusal."""
     if not tokenizers:
         return pairs
+    from playground.data.given import read_tokenizer  # here, since few uploads need its library
+
     documents = tuple(read_tokenizer(normalise(name)[:60], data).to_bytes().decode() for name, data in tokenizers)
     note = ("data.note_tokenizer", {"names": ", ".join(normalise(name)[:60] for name, _ in tokenizers)})
     return replace(pairs, tokenizers=(documents * 2)[:2], notes=(*pairs.notes, note))
