@@ -38,7 +38,7 @@ async function openRun(event) {
   isOther = false;
 }
 
-document.addEventListener("dragover", (event) => event.dataTransfer?.types.includes("Files") && event.preventDefault());
+document.addEventListener("dragover", (event) => event.dataTransfer?.types.some((type) => /files/i.test(type)) && event.preventDefault());
 for (const type of ["drop", "change"]) document.addEventListener(type, openRun, { capture: true });
 
 /** Inputs of the listener that reads: files, text, data set and the choices for them. New sentences begin without choices. */
