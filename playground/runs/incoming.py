@@ -28,7 +28,7 @@ from playground.runs.history import MAX_ROWS, STEPS, VALIDATIONS, History
 from playground.runs.making import new_run
 from playground.runs.names import clean_label, new_id
 from playground.runs.replay import Parameters
-from playground.runs.run import Run
+from playground.runs.run import Run, Snapshot
 from playground.words.amounts import percentage
 
 
@@ -123,8 +123,8 @@ def open_zip(name: str, data: bytes, owner: str = "") -> tuple[Run, dict[str, by
         credit=pairs.credit if pairs else "", longest_target=longest, status="done", step=step, checkpoint_step=step,
     )  # fmt: skip
     src, tgt = load_given(Pairs((), {}, 0, "", (), tokenizers=documents), experiment.model.share_embeddings == "all")
-    run.parts |= {"history": history, "tokenizers": (src, tgt)}
     parameters = read_parameters(unpacked["model.safetensors"], experiment.model, src.size, tgt.size, "model.safetensors")
+    run.parts |= {"history": history, "tokenizers": (src, tgt), "snapshot": Snapshot(run.version, step, parameters)}
     return run, first_files(run) | pack_run(run, parameters)
 
 
