@@ -110,6 +110,8 @@ class TrainingConfig:
     label_smoothing: float = _knob(0.0, low=0.0, high=0.5, step=0.01, live=True)
     max_grad_norm: float = _knob(1.0, low=0.0, high=100.0, step=0.1, live=True, typed=True)  # 0: off
     stop_at: float = _knob(0.0, low=0.0, high=1.0, step=0.01)  # exact match at which the run ends; 0: never
+    keep_best: bool = _knob(False, choices=(True, False))  # beside the last step, by validation loss
+    patience: int = _knob(0, low=0, high=100, step=1)  # validations without a lower loss after which the run ends; 0: never
     eval_every: int = _knob(10, low=1, high=1000, step=1)
     seed: int = _knob(1, low=0, high=999_999, step=1, typed=True)
     threads: int = _knob(2, choices=(1, 2, 4))

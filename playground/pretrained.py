@@ -113,6 +113,7 @@ class Pretrained:
     longest_target: int = 0  # of the training data, in tokens with EOS; 0 if unknown
     contents: Mapping[str, bytes] = field(default_factory=dict)
     example: str = ""
+    best: Pretrained | None = None  # as it was at the lowest validation loss, if the training kept it
 
     def __repr__(self) -> str:
         size = sum(parameter.numel() for parameter in self.model.parameters())

@@ -14,16 +14,15 @@ import torch
 
 from playground.config import KNOBS, Experiment, default, preset, with_task_steps
 from playground.data.suggestion import suggest
-from playground.export.exported_run import export_run
+from playground.export.exported_run import export_run, find
 from playground.pretrained import Pretrained, build_pretrained
-from playground.reading.column_mapping import Choices
 from playground.reading.pairs import Pairs
 from playground.runs import upload_process
 from playground.runs.corpora import Corpora
-from playground.runs.disk.folder import Folder
+from playground.runs.incoming import kept_knobs, plan_tuning, read_exported_pairs
 from playground.runs.machine_speed import warm_up
 from playground.runs.queue import train_inline
-from playground.runs.replay import BUDGET_BYTES
+from playground.runs.replay import BUDGET_BYTES, Parameters
 from playground.runs.run import Run
 
 OnStep = Callable[[dict[str, float]], object]
@@ -38,15 +37,23 @@ def train(
     progress: bool = True,
     out: str | Path | None = None,
     resume: str | Path | None = None,
+    base: str | Path | None = None,
     **knobs: Any,
 ) -> Pretrained:
     """Trains a model in this process, as the page would, and returns it.
 
     The data is a toy task ("reverse" if none is named), or own sentences: `pairs` of (source, target), or `files` of any format that an
-    upload may have (two files: line by line). For own sentences the settings that `knobs` leaves open are suggested by the data; for a
-    task they are the defaults. `on_step` gets {"step", "loss", "learning_rate", "grad_norm", "tokens_per_second"} after each step, with the
-    scores of a validation where there was one ("validation_loss", "token_accuracy", "exact_match"); when it returns False, training stops
-    there. `progress` draws a bar in a terminal or a notebook where tqdm is installed.
+    upload may have (two files: line by line; with them a tokenizer, or one for each side: a SentencePiece .model or a vocab.txt). For own
+    sentences the settings that `knobs` leaves open are suggested by the data; for a task they are the defaults. `on_step` gets {"step",
+    "loss", "learning_rate", "grad_norm", "tokens_per_second"} after each step, with the scores of a validation where there was one
+    ("validation_loss", "token_accuracy", "exact_match"); when it returns False, training stops there. `progress` draws a bar in a terminal
+    or a notebook where tqdm is installed.
+
+    With `keep_best=True` the model's `best` is that of the lowest validation loss; `patience=5` ends training after five validations
+    without a lower one.
+
+    `base` is a run to fine-tune, as the command line names one: its model and tokenizers are kept, and what these don't know of the new
+    sentences is said before training begins.
 
     `out` keeps the whole run in a folder, with its replay, at the end and every quarter of a minute. `resume` goes on with a training that
     was stopped or cut off, from the folder that has it, bit for bit as if it had gone on at once, and keeps it there unless `out` is given.
@@ -56,14 +63,14 @@ def train(
     """
     saved = None
     if resume:
-        settings = {"task": task, "pairs": pairs, "files": files, **knobs}
+        settings = {"task": task, "pairs": pairs, "files": files, "base": base, **knobs}
         saved = train_inline.open_saved(Path(resume).expanduser(), [name for name, value in settings.items() if value is not None])
         out = out or resume
-    run = saved.run if saved else _new_run(task, read_own(pairs, files), knobs)
+    run, start = (saved.run, None) if saved else _new_run(task, read_own(pairs, files), knobs, find(str(base)) if base else None)
     folder = Path(out).expanduser() if out else None
     if folder:
         train_inline.check_free(folder)
-    return _train(run, on_step, progress, saved=saved, out=folder)
+    return _train(run, on_step, progress, saved=saved, out=folder, start=start)
 
 
 def repeat(folder: str | Path, how: Mapping[str, Any]) -> Pretrained:
@@ -72,10 +79,9 @@ def repeat(folder: str | Path, how: Mapping[str, Any]) -> Pretrained:
     folder = Path(folder)
     config, own = json.loads((folder / "config.json").read_text(encoding="utf-8")), None
     if config["task"] == "own":
-        choices = Choices(source=0, target=1, header=True, same_language=True, joined=(), group=how["group"])
-        own = upload_process.read([("sentences.tsv", (folder / "sentences.tsv").read_bytes())], choices)
-        own = replace(own, given=tuple(how["given"]))
-    run = train_inline.new_run(Experiment().with_(**{name: config[name] for name in KNOBS} | how["knobs"]), own)
+        documents = tuple((folder / f"{side}_tokenizer.json").read_text(encoding="utf-8") for side in ("src", "tgt"))
+        own = read_exported_pairs((folder / "sentences.tsv").read_bytes(), how, documents)
+    run = train_inline.new_run(Experiment().with_(**{name: config[name] for name in KNOBS if name in config} | how["knobs"]), own)
 
     def move(row: Mapping[str, float]) -> bool:
         run.live |= {knob: value for after, knob, value in how["moved"] if after == row["step"]}
@@ -85,24 +91,32 @@ def repeat(folder: str | Path, how: Mapping[str, Any]) -> Pretrained:
     return _train(run, move, progress=True)
 
 
-def _train(run: Run, on_step: OnStep | None, progress: bool, saved: Folder | None = None, out: Path | None = None) -> Pretrained:
+def _train(run: Run, on_step: OnStep | None, progress: bool, **where: Any) -> Pretrained:
+    """Trains the run; `where` are options of train_inline.train."""
     warm_up(run.device)
     with _threads_restored(), _bar(run, progress) as advance:
-        for step in train_inline.train(run, Corpora(), BUDGET_BYTES if out else 0, saved=saved, out=out):
+        for step in train_inline.train(run, Corpora(), BUDGET_BYTES if where.get("out") else 0, **where):
             row = newest_row(run, step)
             advance(row)
             if on_step and on_step(row) is False:
                 run.obey("stop")
     if run.status == "diverged":
         raise run.message
-    return replace(build_pretrained(export_run(run).model_files()), example=run.replay.plan.probes[0][0])
+    best, example = run.replay.best and build_pretrained(export_run(run, best=True).model_files()), run.replay.plan.probes[0][0]
+    return replace(build_pretrained(export_run(run).model_files()), example=example, best=best and replace(best, example=example))
 
 
-def _new_run(task: str | None, own: Pairs | None, knobs: dict[str, Any]) -> Run:
+def _new_run(task: str | None, own: Pairs | None, knobs: dict[str, Any], base: Run | None) -> tuple[Run, Parameters | None]:
+    """Creates a run, and returns the parameters that it begins with: those of its `base`, if there is one."""
     chosen = with_task_steps({"task": "own" if own else task or default("task"), **knobs})
+    chosen |= kept_knobs(base, chosen) if base else {}
     if own:
         chosen = {**suggest(own, preset("default").difference() | chosen).knobs, **chosen}
-    return train_inline.new_run(preset("default").with_(**chosen), own)
+    experiment, start = preset("default").with_(**chosen), None
+    if base:
+        experiment, own, _, start, message = plan_tuning(base, None, experiment, own)
+        print(message, file=sys.stderr)
+    return train_inline.new_run(experiment, own), start
 
 
 def read_own(pairs: Iterable[tuple[str, str]] | None, files: str | Path | Sequence[str | Path] | None) -> Pairs | None:

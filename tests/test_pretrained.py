@@ -204,14 +204,23 @@ def test_a_bar_is_drawn_where_a_person_watches(monkeypatch):
     assert tqdm.tqdm().__enter__().update.call_count == 12
 
 
-def test_own_sentences_are_read_as_an_upload_is_and_a_step_can_end_the_training(tmp_path):
+def test_own_sentences_are_read_as_an_upload_is_and_a_step_can_end_the_training(tmp_path, capsys):
     pairs = [(f"ein Haus {number}", f"a house {number}") for number in range(30)]
     (tmp_path / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
     settings = {**TINY, "steps": 50, "progress": False, "on_step": lambda row: row["step"] < 2}
+    (tmp_path / "vocab.txt").write_text("ein\nHaus\n")
+    model = playground.train(files=[tmp_path / "vocab.txt", tmp_path / "pairs.tsv"], **settings)
+    assert [each.symbols for each in model.tokenizers] == [("ein", "Haus")] * 2
     models = [playground.train(pairs=pairs, **settings), playground.train(files=tmp_path / "pairs.tsv", **settings)]
     assert {len(model.run.rows) for model in models} == {2}
     assert models[0].contents["model.safetensors"] == models[1].contents["model.safetensors"]
     assert "<svg" in models[0]._repr_html_()
-    for wrong, error in (({"pairs": pairs, "files": "x"}, ValueError), ({"d_modell": 8}, Refusal), ({"pairs": []}, Refusal)):
+    tuned = playground.train(pairs=pairs, base="reverse", steps=2, keep_best=True, eval_every=1, progress=False)
+    assert "44\u00a0% of the new source" in capsys.readouterr().err
+    assert tuned.contents["src_tokenizer.json"] == playground.load("reverse").contents["src_tokenizer.json"]
+    losses = [row["validation_loss"] for row in tuned.run.rows]
+    assert [row["validation_loss"] for row in tuned.best.run.rows][-1] == min(losses)
+    refused = ({"d_modell": 8}, {"pairs": []}, {"base": "reverse", "d_model": 8})
+    for wrong, error in (({"pairs": pairs, "files": "x"}, ValueError), *((knobs, Refusal) for knobs in refused)):
         with pytest.raises(error):
             playground.train(**wrong)

@@ -18,7 +18,7 @@ from benchmarks.classroom.records import Canaries, Records
 from benchmarks.server import PATIENCE, ROUTES
 from playground.features.lessons.room_result import list_guesses
 from playground.rooms.experiment import BOARD
-from playground.ui.command import TOKEN
+from playground.ui.messages import TOKEN
 
 SHIPPED = "reverse"  # the trained run that the teacher talks about
 QUESTION = {"lab": "softmax"}

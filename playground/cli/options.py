@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from playground.cursor import FIELDS
 
-RUN = "a run's folder, or the name or id of one that ships with the app or is kept"
+RUN = "a run's folder or downloaded zip, or the name or id of one that ships with the app or is kept"
 ENCODING = "the encoding of a file, if it can’t be found out; one for all, or one for each with a comma between"
 STEP = "an earlier step, from the training replay"
 SAME_LANGUAGE = "lines that follow one another are pairs even if they seem to be in one language"

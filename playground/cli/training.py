@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from playground.cli.options import SAME_LANGUAGE, Commands, add_columns, add_command, option
+from playground.cli.options import RUN, SAME_LANGUAGE, Commands, add_columns, add_command, option
 from playground.cli.reports import choices_of, read_pairs
 from playground.config import FORMER_NAMES, KNOBS, PRESETS, Experiment, Refusal, check, default, preset, with_task_steps
 from playground.knobs import as_text
@@ -36,6 +36,7 @@ def add_train(commands: Commands) -> None:
     command.add_argument("--until-exact-match", type=float, metavar="X", help="end once exact match on held-out sentences reaches this")
     command.add_argument("--out", type=Path, metavar="FOLDER", help="keep the run here")
     command.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with the training that --out has kept here, and keep it here")
+    command.add_argument("--from", dest="base", metavar="RUN", help=f"fine-tune this run, with its model and tokenizers: {RUN}")
     command.add_argument("--film-bytes", dest="replay_bytes", type=int, help=argparse.SUPPRESS)
     command.add_argument("--replay-bytes", type=int, metavar="N", help="bytes to keep for the training replay")
     command.add_argument(
@@ -55,8 +56,10 @@ def add_train(commands: Commands) -> None:
 
 
 def train(options: argparse.Namespace) -> int:
+    from playground.export.exported_run import find
     from playground.reading.pairs import report, with_splits
     from playground.runs.corpora import Corpora
+    from playground.runs.incoming import plan_tuning
     from playground.runs.machine_speed import warm_up
     from playground.runs.queue import train_inline
     from playground.runs.replay import BUDGET_BYTES
@@ -69,7 +72,12 @@ def train(options: argparse.Namespace) -> int:
     if pairs:
         print("\n".join(report(pairs, ENGLISH)), *_report_splits(pairs), sep="\n", file=sys.stderr)
     saved = train_inline.open_saved(options.resume, _name_settings(options)) if options.resume else None
-    run, corpora = saved.run if saved else train_inline.new_run(_experiment(options, pairs), pairs), Corpora()
+    base, start, corpora = find(options.base) if options.base else None, None, Corpora()
+    experiment = None if saved else _experiment(options, pairs, base)
+    if base:
+        experiment, pairs, _, start, message = plan_tuning(base, None, experiment, pairs)
+        print(message, file=sys.stderr)
+    run = saved.run if saved else train_inline.new_run(experiment, pairs)
     options.out = options.out or options.resume
     if options.out:
         train_inline.check_free(options.out)
@@ -78,7 +86,7 @@ def train(options: argparse.Namespace) -> int:
         print("\n".join(_report_outlook(run.experiment, pairs, corpora)), file=sys.stderr, flush=True)
     started, printed = time.perf_counter(), len(run.history.validations)
     replay = BUDGET_BYTES if options.replay_bytes is None else max(options.replay_bytes, 0)
-    for _ in train_inline.train(run, corpora, replay, saved=saved, out=options.out):
+    for _ in train_inline.train(run, corpora, replay, saved=saved, out=options.out, start=start):
         printed = _tell(run, printed, started, options.json)
     seconds = time.perf_counter() - started
     _tell(run, printed, started, options.json)
@@ -88,13 +96,17 @@ def train(options: argparse.Namespace) -> int:
 
 def _name_settings(options: argparse.Namespace) -> list[str]:
     """Returns the options that set something of a new run."""
-    names = [name for name in (*KNOBS, "data", "valid", "test", "until_exact_match") if getattr(options, name) is not None]
+    names = [name for name in (*KNOBS, "data", "valid", "test", "until_exact_match", "base") if getattr(options, name) is not None]
     return [option(name) for name in (["preset"] if options.preset != "default" else []) + names]
 
 
-def _experiment(options: argparse.Namespace, pairs: Any = None) -> Experiment:
-    """Builds the experiment of the options. For own pairs, suggestions fill the gaps and are reported on stderr."""
+def _experiment(options: argparse.Namespace, pairs: Any = None, source: Any = None) -> Experiment:
+    """Builds the experiment of the options. For own pairs, suggestions fill the gaps and are reported on stderr. With a `source`
+    to fine-tune, the knobs of its model stay. Raises Refusal where the options set one."""
+    from playground.runs.incoming import kept_knobs
+
     chosen = {name: getattr(options, name) for name in KNOBS if getattr(options, name) is not None}
+    chosen |= kept_knobs(source, chosen) if source else {}
     if options.until_exact_match is not None:
         chosen["stop_at"] = check("stop_at", options.until_exact_match)
     if options.data:
@@ -151,6 +163,7 @@ def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
         "precision": run.precision,
         "status": run.status,
         "message": str(run.message) if run.message else None,
+        "best_step": run.replay.best[0] if run.replay.best else None,
         "out": str(options.out) if options.out else None,
         "clock": CLOCK,
     }
@@ -159,7 +172,8 @@ def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
         return
     print("{steps} steps in {seconds:.1f} s, exact match {exact_match:.1%} on held-out sentences, {parameters:,} parameters".format(**end))
     print("{tokens_per_second:,} tokens a second on {device} with {threads} threads. {clock}.".format(**end))
-    for sentence in filter(None, (end["message"], options.out and f"Kept in {options.out}.")):
+    best = run.replay.best and f"Lowest validation loss at step {run.replay.best[0]}, kept: --step {run.replay.best[0]}."
+    for sentence in filter(None, (end["message"], best, options.out and f"Kept in {options.out}.")):
         print(sentence)
 
 

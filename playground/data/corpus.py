@@ -6,11 +6,13 @@ import random
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar, overload
 
 from playground.config import UNK, DataConfig, Refusal
-from playground.data.tokenizers import Tokenizer, train_tokenizer
+from playground.data.tokenizers import Tokenizer, load_tokenizer, train_tokenizer
+from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.tasks.toy_tasks import TASKS, Example, answers, draw_examples, references
 
@@ -126,7 +128,7 @@ def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
     answers, split = _collect(pairs), split_sources(own, data)
     train = [pair for pair in pairs if pair.src not in split]
     units = tuple(map(natural_unit, ([pair.src for pair in train], [pair.tgt for pair in train])))
-    tokenizers = _train_tokenizers(data, train, units, joint)
+    tokenizers = load_given(own, joint) or _train_tokenizers(data, train, units, joint)
 
     items = list(_items(pairs, tokenizers, aligned=False))
     fits = [max(len(item.src_ids), len(item.tgt_ids)) <= data.max_tokens for item in items]
@@ -169,6 +171,36 @@ def split_sources(own: Pairs, data: DataConfig) -> dict[str, str]:
             splits |= dict.fromkeys(sources, split)
             count += len(sources)
     return splits
+
+
+def draw_pairs(data: DataConfig) -> Pairs:
+    """Draws the sentences that a task's training reads and is validated on, as own pairs."""
+    counts = {"train": data.train_size, "heldout": data.validation_size}
+    splits = [list(islice(draw_examples(data.task, split, data.data_seed), count)) for split, count in counts.items()]
+    pairs = tuple(Pair(example.src, example.tgt, line) for line, example in enumerate((*splits[0], *splits[1]), 1))
+    return Pairs(pairs, {}, len(pairs), "tsv", (data.task,), given=(len(splits[1]), 0))
+
+
+def load_given(own: Pairs | None, joint: bool = False) -> tuple[Tokenizer, Tokenizer] | None:
+    """Loads the tokenizers that come with own pairs; None where they are trained on them. Raises Refusal for two where one is `joint`."""
+    if own is None or not own.tokenizers:
+        return None
+    if joint and len(set(own.tokenizers)) > 1:
+        raise Refusal("data.two_tokenizers", knob="share_embeddings")
+    return _load_both(own.tokenizers)
+
+
+@lru_cache(maxsize=8)
+def _load_both(documents: tuple[str, str]) -> tuple[Tokenizer, Tokenizer]:
+    loaded = {document: load_tokenizer(document.encode()) for document in documents}
+    return loaded[documents[0]], loaded[documents[1]]
+
+
+def unknown_shares(pairs: Pairs, tokenizers: tuple[Tokenizer, Tokenizer]) -> list[float]:
+    """Returns the fractions of the tokens of sources and of targets that these tokenizers don't know, in a sample of the pairs."""
+    some = pairs.pairs[:: -(-len(pairs.pairs) // SAMPLE)]
+    ids = [[token for pair in some for token in tokenizer.encode(pair[side])] for side, tokenizer in enumerate(tokenizers)]
+    return [tokens.count(UNK) / max(len(tokens), 1) for tokens in ids]
 
 
 def _train_tokenizers(data: DataConfig, train: Sequence[Example], units: tuple[str, str], joint: bool) -> tuple[Tokenizer, Tokenizer]:

@@ -13,6 +13,7 @@ from playground.config import SPECIAL_TOKENS, UNK
 from playground.data.tokenizers import CharacterTokenizer, SentencePieceTokenizer, Tokenizer
 from playground.reading.text import normalise
 
+WHOLE_WORDS = ("words", "wordpiece")  # kinds of tokenizers to which whole words are unknown
 WORD_START = "▁"  # SentencePiece's mark
 UNSPACED = re.compile("[\u3005-\u30ff\u3400-\u9fff]")  # Chinese and Japanese: words without spaces between them
 ALIKE, SIMILAR = 0.75, 0.5  # difflib's ratio from which a word replaces another; from which it is offered
@@ -40,7 +41,7 @@ def find_unknown(tokenizer: Tokenizer, text: str) -> Unknown | None:
     if not tokens:
         return None
     known = _known(tokenizer)
-    if tokenizer.kind == "words":
+    if tokenizer.kind in WHOLE_WORDS:
         return _unknown_words(tokens, known, text)
     characters = _cut(tokenizer, normalise(text))  # in lower case where only that is known, without unknown ones
     spelt = (next((form for form in (character, character.lower()) if form in known), "") for character in characters)
@@ -93,7 +94,7 @@ def _list_pieces(tokenizer: Tokenizer) -> dict[str, int]:
 def _known(tokenizer: Tokenizer) -> frozenset[str]:
     """Returns the words, or the characters, of the vocabulary."""
     pieces = map(tokenizer.piece, range(len(SPECIAL_TOKENS), tokenizer.size))
-    if tokenizer.kind == "words":
+    if tokenizer.kind in WHOLE_WORDS:
         return frozenset(pieces)
     return frozenset(" " if character in ("␣", WORD_START) else character for piece in pieces for character in _cut(tokenizer, piece))
 

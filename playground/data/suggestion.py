@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from playground.config import SLACK, SPECIAL_TOKENS, DataConfig, Experiment, check, default, limits
-from playground.data.corpus import natural_unit, split_sources
+from playground.data.corpus import load_given, natural_unit, split_sources
 from playground.data.tokenizers import LARGEST, Tokenizer, train_tokenizer
 from playground.reading.filtering import Pair
 from playground.reading.formats.languages import find_line_script
@@ -88,7 +88,7 @@ def _choose_tokenizer(facts: Facts, kind: str) -> Choice:
     src, tgt = facts.sides
     usual = {name: default(name) for name in ("tokenizer", "vocab_size", "share_embeddings")}
     slots = {"src": percentage(src.unknown, None), "tgt": percentage(tgt.unknown, None)}
-    if kind in ("words", "characters"):
+    if kind in ("words", "characters") or facts.tokenizers:
         return Choice("", usual)
     lemmas = src.unit == "words" and src.different > max(LEMMAS[0] * len(facts.learnt), LEMMAS[1])
     if kind == "auto" and tgt.single and (lemmas or max(src.unknown, tgt.unknown) > UNKNOWN):
@@ -188,7 +188,7 @@ class Facts:
 
     def __init__(self, pairs: Pairs, data: DataConfig) -> None:
         held = split_sources(pairs, data)
-        self.pairs = pairs.pairs
+        self.pairs, self.tokenizers = pairs.pairs, load_given(pairs)
         self.learnt = [pair for pair in self.pairs if pair.src not in held]
         self.held = [pair for pair in self.pairs if pair.src in held]
 
@@ -216,7 +216,7 @@ class Facts:
         kinds = [side.unit if kind == "auto" else kind for side in self.sides]
         texts = [[pair[side] for pair in some] for side in (0, 1)]
         texts = [texts[0] + texts[1]] * 2 if joint else texts
-        tokenizers = [train_tokenizer(kind, side, vocab_size) for kind, side in zip(kinds, texts, strict=True)]
+        tokenizers = self.tokenizers or [train_tokenizer(kind, side, vocab_size) for kind, side in zip(kinds, texts, strict=True)]
         whole = [sum(_tokens(tokenizers, pair)) for pair in some]
         count = max(len(self.pairs) // LONGEST, LONGEST)
         long = sorted(self.pairs, key=lambda pair: max(len(pair.src), len(pair.tgt)), reverse=True)[:count]

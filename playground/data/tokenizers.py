@@ -1,8 +1,8 @@
 """Tokenizers: convert a sentence to token ids and back.
 
-Three kinds: characters, words (split at spaces), and subword pieces trained on the sentences (SentencePiece, by byte-pair encoding as in
-section 5.1 of the paper, or by a unigram language model). Ids 0 to 3 are PAD, BOS, EOS and UNK in every vocabulary; `encode` adds none of
-them but UNK, batches do.
+Characters; words (split at spaces); pieces of a given list (WordPiece); and subword pieces trained on the sentences (SentencePiece, by
+byte-pair encoding as in section 5.1 of the paper, or by a unigram language model). Ids 0 to 3 are PAD, BOS, EOS and UNK in every
+vocabulary; `encode` adds none of them but UNK, batches do.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from itertools import takewhile
 import sentencepiece
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal, limits
-from playground.reading.text import is_symbol, normalise, split_graphemes
+from playground.reading.text import is_symbol, normalise, split_graphemes, split_wordpieces
 
-LARGEST = int(limits("vocab_size").high)  # the maximum size of any vocabulary
+LARGEST = int(limits("vocab_size").high)  # the maximum size of a vocabulary
+MAX_GIVEN = 64_000  # that of a vocabulary that was not trained here
 _SPECIAL = len(SPECIAL_TOKENS)
 _UNKNOWN_SURFACE = " \u2047 "  # SentencePiece's text for UNK
 _CHUNK = 1000  # characters per text given to SentencePiece, which skips lines of more than 4192 bytes
@@ -118,6 +119,19 @@ class WordTokenizer(_ListTokenizer):
         return " ".join(symbols)
 
 
+class WordPieceTokenizer(_ListTokenizer):
+    """Splits at blanks and punctuation, then each word into the longest pieces that the list has (WordPiece, as in BERT): "##" begins one
+    that continues a word. A word that they can't spell is one unknown token. Without capitals in the list all letters become small."""
+
+    kind = "wordpiece"
+
+    def cut(self, text: str) -> Sequence[str]:
+        return split_wordpieces(text, self._ids)
+
+    def join(self, symbols: Iterable[str]) -> str:
+        return " ".join(symbols).replace(" ##", "")
+
+
 class SentencePieceTokenizer(Tokenizer):
     """A trained SentencePiece model. Raises RuntimeError or ValueError for a `model` that is not one."""
 
@@ -125,7 +139,7 @@ class SentencePieceTokenizer(Tokenizer):
         self.kind, self.model = kind, model
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         self.size = self._processor.get_piece_size()
-        if not _SPECIAL < self.size <= LARGEST or tuple(map(self._processor.id_to_piece, range(_SPECIAL))) != SPECIAL_TOKENS:
+        if not _SPECIAL < self.size <= MAX_GIVEN or tuple(map(self._processor.id_to_piece, range(_SPECIAL))) != SPECIAL_TOKENS:
             raise ValueError("not a model with the four special tokens in front")
 
     def encode(self, text: str) -> list[int]:
@@ -177,13 +191,15 @@ def load_tokenizer(data: bytes) -> Tokenizer:
         if kind in ("bpe", "unigram") and list(entries) == ["model"]:
             return SentencePieceTokenizer(kind, base64.b64decode(entries["model"], validate=True))
         symbols, by_clusters = entries.pop("symbols"), kind == "characters" and entries.pop("clusters", False)
-        if kind not in ("characters", "words") or entries or not isinstance(symbols, list) or len(set(symbols)) != len(symbols):
+        classes = {entry.kind: entry for entry in (CharacterTokenizer, WordTokenizer, WordPieceTokenizer)}
+        if kind not in classes or entries or not isinstance(symbols, list) or len(set(symbols)) != len(symbols):
             raise ValueError("not a list of distinct symbols")
-        if not 0 < len(symbols) <= LARGEST - _SPECIAL or not all(is_symbol(symbol) for symbol in symbols):
+        if not 0 < len(symbols) <= MAX_GIVEN - _SPECIAL or not all(is_symbol(symbol) for symbol in symbols):
             raise ValueError("symbols that no sentence holds")
-        if " " in symbols if kind == "words" else any(len(split_graphemes(symbol) if by_clusters else symbol) != 1 for symbol in symbols):
+        single = all(len(split_graphemes(symbol) if by_clusters else symbol) == 1 for symbol in symbols)
+        if not single if kind == "characters" else " " in symbols:
             raise ValueError("symbols of another kind")
-        return CharacterTokenizer(symbols, bool(by_clusters)) if kind == "characters" else WordTokenizer(symbols)
+        return CharacterTokenizer(symbols, bool(by_clusters)) if kind == "characters" else classes[kind](symbols)
     except (ValueError, TypeError, KeyError, AttributeError, RuntimeError, RecursionError):
         raise Refusal("data.not_a_tokenizer") from None
 

@@ -9,7 +9,6 @@ import itertools
 import math
 import re
 import urllib.request
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http.client import HTTPException
@@ -25,6 +24,7 @@ from playground.runs.disk import files
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED, default_folder, open_kept_folders, open_shipped_folders
 from playground.runs.history import COUNTS, STEPS, VALIDATIONS, History
+from playground.runs.incoming import MAX_BYTES, NAMES, files_of_zip, folder_of_zip
 from playground.runs.run import Run, Snapshot
 
 VALIDATED = tuple(f"validation_{name}" if name in STEPS else name for name in VALIDATIONS if name != "step")
@@ -100,7 +100,10 @@ def find(name: str) -> Run:
 
 
 def folder_of(name: str) -> Folder:
-    """Returns the folder `name`, or that of the shipped or saved run with this name, label or id. Raises Refusal."""
+    """Returns the folder `name`, a downloaded zip as one, or that of the shipped or saved run with this name, label or id. Raises
+    Refusal."""
+    if name.endswith(".zip") and Path(name).is_file():
+        return folder_of_zip(Path(name))
     if (Path(name) / "run.json").is_file():
         return Folder(Path(name))
     for folder in itertools.chain(open_shipped_folders(SHIPPED), open_kept_folders(default_folder())):
@@ -111,11 +114,12 @@ def folder_of(name: str) -> Folder:
     raise Refusal("export.no_run", name=name[:100])
 
 
-def export_run(run: Run) -> ExportedRun:
-    """Freezes the run as it is now. Raises Refusal before the first step, and for a lab's mystery run, whose files would give it away."""
+def export_run(run: Run, best: bool = False) -> ExportedRun:
+    """Freezes the run as it is now, or at the `best` step, which it must keep. Raises Refusal before the first step, and for
+    a lab's mystery run, whose files would give it away."""
     if run.secret:
         raise Refusal("export.secret")
-    snapshot, tokenizers = run.snapshot, run.tokenizers
+    snapshot, tokenizers = Snapshot(0, *run.replay.best) if best else run.snapshot, run.tokenizers
     if snapshot is None or tokenizers is None or not snapshot.step:
         raise Refusal("export.nothing_yet")
     return ExportedRun(run, snapshot, tokenizers, run.history.until(snapshot.step))
@@ -127,8 +131,6 @@ def _cell(name: str, number: float) -> str:
     return str(int(number)) if name in COUNTS else repr(number)
 
 
-NAMES = ("config.json", "history.csv", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json")
-MAX_BYTES = 1_000_000_000  # of a zip, and of its uncompressed content
 TIMEOUT_S = 60.0  # without data
 ROUTE = "gradio_api/playground/takeaway/"  # below the page's address
 _OURS = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
@@ -154,20 +156,6 @@ def _files_of_folder(path: Path) -> Mapping[str, bytes]:
     if (path / "run.json").is_file():
         return export_run(Folder(path).run).model_files()
     return {name: files.read_bytes((path / name).resolve(), MAX_BYTES, name) for name in NAMES}  # the Hub's cache holds links
-
-
-def files_of_zip(data: bytes, names: Sequence[str]) -> Mapping[str, bytes]:
-    """Extracts these files from a zip, from its top or one folder. Raises Refusal when one is missing or too large."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = {entry.filename.rpartition("/")[2]: entry for entry in archive.infolist()}
-            if sum(entries[name].file_size for name in names) > MAX_BYTES:
-                raise Refusal("export.too_large", most=MAX_BYTES // 1_000_000)
-            return {name: archive.read(entries[name]) for name in names}
-    except KeyError as missing:
-        raise Refusal("export.not_a_zip", name=missing.args[0]) from None
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError):
-        raise Refusal("export.not_a_zip", name=names[0]) from None
 
 
 def files_of_link(link: str, names: Sequence[str]) -> Mapping[str, bytes]:

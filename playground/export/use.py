@@ -21,7 +21,7 @@ from torch import Tensor
 
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, UNK, ModelConfig
 from playground.model.transformer import Output, Transformer
-from playground.reading.text import normalise, split_graphemes
+from playground.reading.text import normalise, split_graphemes, split_wordpieces
 from playground.variants import build
 
 EXTRA_TOKENS, EXTRA = 16, 1.25  # an output may have twice its source's tokens and EXTRA_TOKENS, or EXTRA times the longest training target
@@ -29,7 +29,7 @@ CELL = 18  # pixels of a cell
 
 
 class Tokenizer:
-    """Converts text to token ids and back, as its JSON file says: by characters, by words, or by SentencePiece."""
+    """Converts text to token ids and back, as its JSON file says: by characters, words, WordPiece or SentencePiece."""
 
     def __init__(self, file: Path) -> None:
         saved = json.loads(file.read_text(encoding="utf-8"))
@@ -48,7 +48,10 @@ class Tokenizer:
         text = normalise(text)
         if self.pieces:
             return self.pieces.encode(text)
-        symbols = text.split() if self.kind == "words" else split_graphemes(text) if self.clusters else text
+        if self.kind == "wordpiece":
+            symbols = split_wordpieces(text, self.ids)
+        else:
+            symbols = text.split() if self.kind == "words" else split_graphemes(text) if self.clusters else text
         return [self.ids.get(symbol, UNK) for symbol in symbols]
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -57,7 +60,8 @@ class Tokenizer:
         if self.pieces:
             text = self.pieces.decode(content)
             return normalise(text.replace(" \u2047 ", " <unk> ")) if UNK in content else text
-        return ("" if self.kind == "characters" else " ").join(self.symbols[token] for token in content)
+        text = ("" if self.kind == "characters" else " ").join(self.symbols[token] for token in content)
+        return text.replace(" ##", "") if self.kind == "wordpiece" else text
 
     def labels(self, ids: Iterable[int]) -> list[str]:
         """Returns the text shown for each id."""

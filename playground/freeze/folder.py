@@ -153,7 +153,7 @@ def _without_server(blocks: list[dict], frozen: set[str]) -> list[dict]:
     """Drops blocks that need panels beyond the `frozen` ones or a server's files."""
     remaining = []
     for block in blocks:
-        if block["kind"] in LEFT_OUT or block.get("act") == "take" or (block["kind"] == "later" and block["panel"] not in frozen):
+        if block["kind"] in LEFT_OUT or block.get("act") in ("take", "tune") or (block["kind"] == "later" and block["panel"] not in frozen):
             continue
         if "blocks" in block:
             block = {**block, "blocks": _without_server(block["blocks"], frozen)}

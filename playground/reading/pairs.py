@@ -47,6 +47,7 @@ class Pairs:
     joined: tuple[int, ...] = ()  # columns appended to the source
     group: int | None = None  # column whose equal cells keep pairs in one split, if it isn't the source
     groups: tuple[str, ...] = ()  # its cell for each pair
+    tokenizers: tuple[str, ...] = ()  # given ones of source and target, as JSON documents; () where they are trained on the pairs
 
     @cached_property
     def units(self) -> dict[str, tuple[int, int]]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 # Control characters that are not white space, soft hyphens, zero-width spaces, bidi marks, byte order marks, lone surrogates,
 # noncharacters.
@@ -93,6 +93,23 @@ def split_graphemes(text: str) -> list[str]:
         else:
             graphemes.append(character)
     return graphemes
+
+
+_WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")  # an ideograph, a word, or a mark
+
+
+def split_wordpieces(text: str, pieces: Collection[str]) -> list[str]:
+    """Splits a text at blanks and marks, then each word into the longest of these pieces (WordPiece, as in BERT): "##" begins one that
+    continues a word. A word that can't be spelt is one piece. Without capitals among the pieces all letters become small."""
+    split: list[str] = []
+    for word in _WORD.findall(text if any(piece != piece.lower() for piece in pieces) else text.lower()):
+        parts, rest = [], word
+        while rest:
+            mark = "##" if parts else ""
+            size = next((size for size in range(len(rest), 0, -1) if mark + rest[:size] in pieces), 0)
+            parts, rest = ([*parts, mark + rest[:size]], rest[size:]) if size else ([word], "")
+        split += parts
+    return split
 
 
 def _joins(cluster: str, character: str) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 
 from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, ModelConfig, Refusal
-from playground.data.corpus import Corpus, build_corpus
+from playground.data.corpus import Corpus, build_corpus, load_given
 from playground.data.tokenizers import LARGEST
 from playground.data.warnings import Statistics, statistics
 from playground.model.copies import filled_copy
@@ -73,7 +73,8 @@ def _estimate_size(corpus: Corpus) -> int:
 
 def _cache_key(experiment: Experiment, pairs: Pairs | None) -> tuple:
     """Returns the cache key: equal keys mean equal sentences and tokenizers."""
-    return replace(experiment.data, own=""), experiment.model.share_embeddings == "all", (pairs.pairs, pairs.given) if pairs else None
+    own = pairs and (pairs.pairs, pairs.given, pairs.tokenizers)
+    return replace(experiment.data, own=""), experiment.model.share_embeddings == "all", own
 
 
 def sizes(experiment: Experiment, pairs: Pairs | None = None) -> tuple[int, int, int]:
@@ -81,6 +82,8 @@ def sizes(experiment: Experiment, pairs: Pairs | None = None) -> tuple[int, int,
     data, joint = experiment.data, experiment.model.share_embeddings == "all"
     if data.task != "own" or pairs is None:
         return _sizes_of_sample(replace(data, train_size=200, validation_size=20), joint)
+    if loaded := load_given(pairs, joint):
+        return loaded[0].size, loaded[1].size, data.max_tokens + 1
     most = [max(counts) for counts in zip(*pairs.units.values(), strict=True)]
     return *vocabularies(data, most, joint), data.max_tokens + 1
 

@@ -127,6 +127,8 @@ def _build_small(data: DataConfig, joint: bool) -> Corpus:
 
 def _estimate_vocabularies(corpus: Corpus, data: DataConfig, pairs: Pairs) -> tuple[int, int]:
     """Estimates the vocabulary sizes of all sentences; the corpus is a sample."""
+    if pairs.tokenizers:
+        return corpus.src_tokenizer.size, corpus.tgt_tokenizer.size
     units = [pairs.units.get(tokenizer.kind, (0, 0))[side] for side, tokenizer in enumerate((corpus.src_tokenizer, corpus.tgt_tokenizer))]
     return vocabularies(data, units, corpus.src_tokenizer is corpus.tgt_tokenizer)
 

@@ -100,6 +100,12 @@ class History:
             self.diagnostics = Columns(names)
         self.diagnostics.append(step, *(float(f"{number:.{DIGITS}g}") for number in numbers.values()))
 
+    def best(self, after: int) -> int | None:
+        """Returns the step after `after` with the lowest validation loss, the first of equal ones; None before there is one."""
+        table = self.validations
+        rows = zip(table.column("loss"), table.column("step"), strict=True)
+        return min(((loss, int(step)) for loss, step in rows if step > after and math.isfinite(loss)), default=(0.0, None))[1]
+
     def until(self, step: int) -> History:
         """Returns a copy of the records up to this step, without later events and without probes."""
         copy = History()

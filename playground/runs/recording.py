@@ -125,6 +125,10 @@ class Recording:
         if config.stop_at and last and last["step"] == run.step > run.first_step and last["exact_match"] >= config.stop_at:
             run.message = Refusal("runs.reached", percent=percentage(last["exact_match"]), step=run.step)
             return True
+        best = config.patience and last and last["step"] == run.step and run.history.best(run.first_step)
+        if best and run.step - best >= config.patience * config.eval_every:
+            run.message = Refusal("runs.patience_over", step=run.step, best=best, count=config.patience)
+            return True
         if config.minutes and run.seconds >= 60 * config.minutes:
             run.message = Refusal("runs.minutes_over", minutes=f"{config.minutes:g}", step=run.step)
             return True
@@ -150,8 +154,9 @@ class Recording:
 
     def validate(self, is_full: bool = False) -> None:
         """Appends a row to the history's validations, unless this step has one. Below an exact match of FULL_FROM only BRIEF sentences are
-        scored, except at the end."""
-        table, total = self.run.history.validations, len(self.corpus.heldout)
+        scored, except at the end; the steps that compete for the best are all scored on all of them."""
+        config, table, total = self.run.experiment.training, self.run.history.validations, len(self.corpus.heldout)
+        is_full = is_full or config.keep_best or config.patience > 0
         last = table.last() or {"step": -1, "exact_match": 0.0, "pairs": 0}
         if last["step"] == self.run.step and (last["pairs"] == total or not is_full):
             return
@@ -159,6 +164,8 @@ class Recording:
         if scores is None or (scores.exact_match >= FULL_FROM and scores.pairs < total):
             scores = self.training.validate()
         table.append(self.run.step, *asdict(scores).values(), total)
+        if config.keep_best and self.run.history.best(self.run.first_step) == self.run.step:
+            self.run.replay.best = self.run.step, copy_parameters(self.training.model)
 
     def finish(self) -> None:
         """Ends the run: last validation, last frame, and final weights."""

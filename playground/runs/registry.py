@@ -18,6 +18,7 @@ from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED, Store, read_shipped
 from playground.runs.engines.choice import Engines
 from playground.runs.housekeeping import Housekeeper, Share
+from playground.runs.incoming import open_zip, tune_run
 from playground.runs.limits import Limits
 from playground.runs.making import CutOff, Starter, copy_run, fork_run, new_run
 from playground.runs.names import clean_label, owner_of, owns
@@ -81,8 +82,7 @@ class Runs:
     def create_all(
         self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False, lab: str = ""
     ) -> list[Run]:
-        """Creates runs of generated tasks, to be compared with the first: all or none. `lab` names the lab of which they are the arms.
-        Raises Refusal."""
+        """Creates runs of tasks, to be compared with the first: all or none; or the arms of a `lab`. Raises Refusal."""
         named = zip(experiments, labels, strict=True)
         new = [new_run(experiment, token, label=clean_label(label), secret=secret) for experiment, label in named]
         for run in new[1:]:
@@ -179,7 +179,7 @@ class Runs:
         self._set_field(self._get_owned(id, token), "label", clean_label(label))
 
     def hand_over(self, token: str, to: str) -> None:
-        """Transfers the caller's runs to the holder of the token `to`."""
+        """Transfers the caller's runs to the token `to`."""
         for run in self.list_owned(token):
             self._set_field(run, "owner", owner_of(to))
 
@@ -200,12 +200,23 @@ class Runs:
     def fork(self, id: str, step: int | None, token: str) -> Run:
         """Creates a run that continues from the saved parameters nearest to `step` (see run.parent and making.py). Allowed for any run
         whose sentences the caller may see. Raises Refusal when none are saved yet."""
-        run, contents = self._read_saved_now(id, token, lambda folder: fork_run(folder, step, token))
+        return self._start_from(id, token, lambda folder: fork_run(folder, step, token))
+
+    def tune(self, id: str, step: int | None, wanted: Experiment, pairs: Pairs | None, token: str, label: str = "") -> Run:
+        """Creates a run that trains them on with other pairs, see incoming.py. Allowed as a fork is. Raises Refusal."""
+        return self._start_from(id, token, lambda folder: tune_run(folder, step, wanted, pairs, token, clean_label(label)))
+
+    def _start_from(self, id: str, token: str, make: Callable[[Folder], tuple[Run, dict[str, bytes]]]) -> Run:
+        run, contents = self._read_saved_now(id, token, make)
         return self._starter.start([run], token, contents)[0]
 
+    def open_zip(self, name: str, data: bytes, token: str) -> Run:
+        """Opens a downloaded run as the caller's, see incoming.py. Raises Refusal."""
+        run, contents = open_zip(name, data, owner_of(token))
+        return self._starter.add_copy(run, token, contents)
+
     def copy(self, id: str, token: str) -> Run:
-        """Copies the run as it is now for the caller, see making.py. Allowed for any run whose sentences the caller may see. Raises Refusal
-        when nothing is saved yet."""
+        """Copies the run as it is now for the caller, see making.py. Allowed as a fork is. Raises Refusal when nothing is saved yet."""
         run, contents = self._read_saved_now(id, token, lambda folder: copy_run(folder, token))
         return self._starter.add_copy(run, token, contents)
 
@@ -223,8 +234,7 @@ class Runs:
         return self._housekeeper.retention.share(self._admission.all(), token)
 
     def update(self, run: Run, since: int = 0) -> tuple[bytes, int]:
-        """Returns (JSON of the changes since version `since`, see updates.build_increment; the version for the next request). The bytes are
-        shared by equal requests."""
+        """Returns (JSON of the changes since version `since`, see tables.build_increment; the version for the next request)."""
         return self.updates.get(run, since)
 
     @property
@@ -233,8 +243,7 @@ class Runs:
         return self._workers.cluster
 
     def count(self) -> dict[str, int]:
-        """Returns the counts of Workers.count, of "kept" and "unfinished" runs, and whether the "housekeeper" lives and found the server
-        "full"."""
+        """Returns the counts of Workers.count, of "kept" and "unfinished" runs, and whether the "housekeeper" lives and is "full"."""
         saved_runs = self.list_unshipped()
         counts = {"kept": len(saved_runs), "unfinished": sum(run.unfinished for run in saved_runs)}
         return self._workers.count() | counts | {"housekeeper": int(self._housekeeper.loop.alive), "full": int(self._housekeeper.is_full)}

@@ -125,6 +125,7 @@ class Replay:
         self.plan = plan or ReplayPlan()
         self.parameters_by_step: dict[int, RoundedParameters] = {}  # within the budget, in order of step: each precedes the next
         self.last: tuple[int, Parameters] | None = None  # the final weights of the run
+        self.best: tuple[int, Parameters] | None = None  # those of the lowest validation loss, if the run keeps them
         self._frames: tuple[Frame, ...] = ()
         self._captured_steps: list[tuple[int, Callable[[], tuple[Completion, ...]]]] = []  # all later than the frames, in order of step
         self._lock = threading.Lock()
@@ -158,8 +159,18 @@ class Replay:
     @property
     def parameter_steps(self) -> tuple[int, ...]:
         """The steps with parameters."""
-        last, steps = self.last, list(self.parameters_by_step)
-        return tuple(sorted({*steps, *([last[0]] if last else ())}))
+        return tuple(sorted({*self.parameters_by_step, *self._exact()}))
+
+    @property
+    def stops(self) -> tuple[int, ...]:
+        """The steps with a frame, and the best one."""
+        best = self.best
+        return tuple(sorted({*self.steps, *(best[:1] if best else ())}))
+
+    def _exact(self) -> dict[int, Parameters]:
+        """Returns the parameters that are not rounded, by step. Each is read once: the worker replaces it, or clears it when the run
+        resumes."""
+        return dict(exact for exact in (self.best, self.last) if exact)
 
     def frame(self, step: int) -> Frame | None:
         """Returns the last frame at or before `step` (otherwise the first; None in an empty replay)."""
@@ -169,8 +180,7 @@ class Replay:
 
     def parameters(self, step: int) -> tuple[int, Parameters]:
         """Returns (actual step, tensors by name): the saved parameters nearest to `step`. Raises KeyError when there are none."""
-        last = self.last  # read once: the worker clears it when the run resumes
-        candidates = dict([last] if last else ()) | self.parameters_by_step
+        candidates = self.parameters_by_step | self._exact()
         if not candidates:
             raise KeyError(step)
         nearest = min(candidates, key=lambda candidate: (abs(candidate - step), candidate))
@@ -223,5 +233,6 @@ class Replay:
     def reopen(self, step: int) -> None:
         """Resumes the replay at `step`: drops later frames, and those that exist only because the run had ended."""
         self.last = None
+        self.best = self.best if self.best and self.best[0] <= step else None
         self.frames = tuple([frame for frame in self.frames if frame.step <= step and frame.step in self.plan.steps])
         self.parameters_by_step = {at: parameters for at, parameters in self.parameters_by_step.items() if at <= step}

@@ -47,7 +47,7 @@ class Mark(NamedTuple):
     rows: int
     validations: int
     events: int
-    replay: tuple[int, ...]  # steps with a frame
+    replay: tuple[int, ...]  # steps with a frame, and the best one
     parameter_steps: tuple[int, ...]
 
 
@@ -223,7 +223,7 @@ class Run:
     def mark(self) -> Mark:
         """Returns the present sizes."""
         history, replay = self.history, self.replay
-        return Mark(len(history.steps), len(history.validations), len(history.events), replay.steps, replay.parameter_steps)
+        return Mark(len(history.steps), len(history.validations), len(history.events), replay.stops, replay.parameter_steps)
 
     def set_status(self, status: str, message: Refusal | None = None) -> None:
         """Sets the status and the message that explains it, and logs the change. The version grows last: a reader that has met half of the

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ROWS = 1000  # of one increment; a curve a thousand pixels wide shows no more
 CACHED_BYTES = 16_000_000
-NEWS = ("runs.went_on", "runs.reached", "runs.minutes_over")  # messages that report no problem
+NEWS = ("runs.went_on", "runs.reached", "runs.minutes_over", "runs.patience_over", "runs.tuned")  # messages that report no problem
 COLUMNS: dict[str, type | str] = {
     "name": str, "label": str, "task": str, "status": str, "step": "int64", "steps": "int64", "validation_loss": "float64",
     "exact_match": "float64", "token_accuracy": "float64", "seconds": "float64", "tokens_per_second": "float64", "parameters": "Int64",

@@ -18,7 +18,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,7 +31,7 @@ from playground.reading.filtering import Pair, PreviewRow
 from playground.reading.formats import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
 from playground.reading.pairs import Pairs, report, to_json
 from playground.reading.text import normalise
-from playground.reading.uploads import read_files, read_hub as read_hub_here
+from playground.reading.uploads import part_tokenizers, read_files, read_hub as read_hub_here
 from playground.runs.runtime import REAL, Clock
 from playground.words import LANGUAGES
 
@@ -67,9 +67,10 @@ def pairs_from_json(fields: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pai
         joined=tuple(map(int, fields.get("joined", ()))),
         group=None if fields.get("group") is None else int(fields["group"]),
         groups=_texts(fields.get("groups", ())),
+        tokenizers=_texts(fields.get("tokenizers", ())),
     )
-    if restored.groups and len(restored.groups) != len(restored.pairs):
-        raise ValueError(len(restored.groups))
+    if (restored.groups and len(restored.groups) != len(restored.pairs)) or len(restored.tokenizers) not in (0, 2):
+        raise ValueError(len(restored.groups), len(restored.tokenizers))
     for language in LANGUAGES:
         report(restored, language)  # raises for unknown reasons, notes and units
     return restored
@@ -191,10 +192,12 @@ def read(
     Raises only Refusal."""
     if sum(len(data) for _, data in files) > BYTE_LIMIT:  # checked before anything is sent
         raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
+    files, tokenizers = part_tokenizers(files)
     name = " + ".join(name for name, _ in files)[:60] or "?"
-    request = {"files": [(name, len(data)) for name, data in files], "choices": asdict(choices), "max_characters": max_characters}
+    sizes = ([(name, len(data)) for name, data in part] for part in (files, tokenizers))
+    request = dict(zip(("files", "tokenizers"), sizes, strict=True)) | {"choices": asdict(choices), "max_characters": max_characters}
     request["limits"] = SECONDS, MEMORY_LIMIT
-    return _read_queued(name, request, b"".join(data for _, data in files), TIMEOUT_S, asker)
+    return _read_queued(name, request, b"".join(data for _, data in (*files, *tokenizers)), TIMEOUT_S, asker)
 
 
 def read_hub(dataset: str, config: str = "", split: str = "", choices: Choices = Choices(), asker: Sequence[str] = ()) -> Pairs:  # noqa: B008
@@ -252,7 +255,8 @@ def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
             if "hub" in request:
                 pairs = read_hub_here(*request["hub"], choices, max_characters)
             else:
-                pairs = read_files([(name, stdin.read(size)) for name, size in request["files"]], choices, max_characters)
+                files, tokenizers = ([(name, stdin.read(size)) for name, size in request[part]] for part in ("files", "tokenizers"))
+                pairs = _give_tokenizers(read_files(files, choices, max_characters), tokenizers)
         except Refusal as refusal:
             stdout.write(json.dumps({"refusal": refusal.key, "values": refusal.values, "seconds": sum(os.times()[:2])}).encode())
             return 0
@@ -263,6 +267,17 @@ def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
     except MemoryError:
         return _OUT_OF_MEMORY
     return 0
+
+
+def _give_tokenizers(pairs: Pairs, tokenizers: Sequence[tuple[str, bytes]]) -> Pairs:
+    """Gives the pairs own tokenizers: one file for both sides, or one for each. Raises Refusal."""
+    if not tokenizers:
+        return pairs
+    from playground.data.given import read_tokenizer  # here, since few uploads need its library
+
+    documents = tuple(read_tokenizer(normalise(name)[:60], data).to_bytes().decode() for name, data in tokenizers)
+    note = ("data.note_tokenizer", {"names": ", ".join(normalise(name)[:60] for name, _ in tokenizers)})
+    return replace(pairs, tokenizers=(documents * 2)[:2], notes=(*pairs.notes, note))
 
 
 def _limit_resources(seconds: float, memory: int) -> None:

@@ -7,19 +7,14 @@ and the control at fault. A refusal is an ordinary response; a request that our 
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Callable, Mapping
-from copy import copy as duplicate
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from playground import cursor
 from playground.config import KNOBS, Experiment, Refusal, check
@@ -27,15 +22,14 @@ from playground.features.shared import selected_runs, uploading
 from playground.features.shared.view import language
 from playground.lessons.controlled import ControlledExperiment, untouched
 from playground.lessons.labs import get
+from playground.runs.incoming import plan_tuning
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
-from playground.ui.delivery import ORIGIN
-from playground.ui.rights import OWNER, READER, VISITOR, GuardedRoute, Right, require_run, require_sentences
+from playground.ui.messages import check_origin, read_message, respond, token_of
+from playground.ui.rights import OWNER, READER, UPLOAD_BYTES, VISITOR, GuardedRoute, Right, require_run, require_sentences
 from playground.words import listed, say
 
-TOKEN = "X-Playground-Token"
-STATUSES = {"page.not_from_here": 403, "runs.no_token": 403, "page.not_a_command": 400}
 KEY = re.compile(r"[0-9a-f]{32}")  # a visitor's token, made by static/storage.js
 
 
@@ -88,13 +82,18 @@ def answer_call(language: str, do: Callable[[], dict]) -> dict[str, Any]:
 
 def train(runs: Runs, command: Command) -> dict:
     """Starts a new run. The core checks every setting again: the request may not come from a control."""
-    knobs = command.values.get("knobs")
-    if not isinstance(knobs, dict):
-        raise Refusal("page.not_a_command")
-    experiment = Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
+    experiment = _read_knobs(command)
     pairs, credit = uploading.experiment_pairs(runs, experiment, command.token)
     run = runs.create(experiment, command.token, pairs=pairs, credit=credit, compared_to=command.run[:64])
     return _open_new_run(run) | {"other": True}  # the page shows that it trains
+
+
+def _read_knobs(command: Command) -> Experiment:
+    """Returns the experiment of the settings at the left. Raises Refusal."""
+    knobs = command.values.get("knobs")
+    if not isinstance(knobs, dict):
+        raise Refusal("page.not_a_command")
+    return Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
 
 
 def _open_new_run(run: Run) -> dict:
@@ -143,6 +142,17 @@ def fork(runs: Runs, command: Command) -> dict:
     at = command.values.get("step")
     run = runs.fork(command.run, check("steps", at) if at else 0, command.token)
     return _open_new_run(run) | {"notice": say(command.language, "page.forked", name=run.name, step=run.first_step)}
+
+
+def tune(runs: Runs, command: Command) -> dict:
+    """Fine-tunes a run on the data at the left once the visitor is `sure`; before, says what the run's vocabularies lack."""
+    experiment, at = _read_knobs(command), command.values.get("step")
+    step = check("steps", at) if at else 0 if at == 0 else None
+    if command.values.get("sure") is not True:
+        pairs, _ = uploading.experiment_pairs(runs, experiment, command.token)
+        return {"ask": plan_tuning(runs.get(command.run), step, experiment, pairs).message.say(command.language)}
+    experiment, pairs = uploading.tuning_pairs(runs, experiment, command.token)
+    return _open_new_run(runs.tune(command.run, step, experiment, pairs, command.token)) | {"other": True}
 
 
 def copy(runs: Runs, command: Command) -> dict:
@@ -212,6 +222,7 @@ ACTIONS: dict[str, tuple[Right, Action]] = {
     "live": (OWNER, live),
     "control": (VISITOR, control),  # does nothing to another visitor's run
     "fork": (READER, fork),
+    "tune": (READER, tune),
     "copy": (READER, copy),
     "repeat": (READER, repeat),
     "experiment": (VISITOR, experiment),
@@ -235,59 +246,19 @@ def route(runs: Runs) -> GuardedRoute:
     return GuardedRoute(f"{PREFIX}/command", endpoint, VISITOR, "POST")  # each action declares its own, too
 
 
-async def run_in_thread(work: Callable, *arguments: Any) -> Any:
-    """Runs `work` on a thread. Returns its result, or a copy of the Refusal it raises: the original, kept by the thread's future, would
-    hold its stack frames and all their objects until the garbage collector runs."""
+def opening_route(runs: Runs) -> GuardedRoute:
+    """Returns the route that opens a downloaded run, the body of the request, as the visitor's."""
 
-    def call() -> Any:
-        try:
-            return work(*arguments)
-        except Refusal as refusal:
-            return duplicate(refusal)
+    def open_body(request: Request, data: bytes, chosen: str) -> dict[str, Any]:
+        require_run(VISITOR, runs, "", token := token_of(request.headers))
+        run = runs.open_zip(request.query_params.get("name", "")[:100], data, token)
+        return _open_new_run(run) | {"other": True, "notice": say(chosen, "page.opened", name=run.name)}
 
-    return await run_in_threadpool(call)
+    async def endpoint(request: Request) -> Response:
+        chosen = language(request.query_params)
+        if refusal := check_origin(request.headers):
+            return respond(refusal, chosen)
+        data = await request.body()
+        return respond(await run_in_threadpool(answer_call, chosen, lambda: open_body(request, data, chosen)), chosen)
 
-
-def check_origin(headers: Headers) -> Refusal | None:
-    """Returns the refusal of a cross-site request (CSRF), else None. Browsers send their origin truthfully, and a form can't send a header
-    of our own."""
-    if not same_origin(headers):
-        return Refusal("page.not_from_here")
-    return None if TOKEN in headers else Refusal("runs.no_token")
-
-
-def token_of(headers: Headers) -> str:
-    """Returns the visitor's token, which proves ownership of runs; "" without one."""
-    return headers.get(TOKEN, "")[:128]
-
-
-def same_origin(headers: Headers) -> bool:
-    """Whether a page of this server sent the request, or a client that is no browser."""
-    site, origin = headers.get("Sec-Fetch-Site"), headers.get(ORIGIN.decode(), headers.get("Origin"))
-    if site is not None:
-        return site == "same-origin"
-    hosts = {headers.get("Host"), os.environ.get("SPACE_HOST")}
-    if origin is None:  # not a browser
-        return True
-    try:
-        return urlsplit(origin).netloc in hosts - {None, ""}
-    except ValueError:  # not an address
-        return False
-
-
-async def read_message(request: Request) -> Any:
-    """Reads a request's JSON. NaN and infinity pass, since knobs check their numbers; lone surrogates, which can't be encoded, don't.
-    Raises Refusal for invalid JSON."""
-    body = await request.body()
-    try:
-        parsed = json.loads(body)
-        json.dumps(parsed, ensure_ascii=False).encode()
-    except (ValueError, RecursionError):
-        raise Refusal("page.not_a_command") from None
-    return parsed
-
-
-def respond(answer: dict[str, Any] | Refusal, chosen: str) -> Response:
-    """Returns an answer, or a refusal in this language, as JSON with its status."""
-    answer = {"error": answer.say(chosen), "key": answer.key} if isinstance(answer, Refusal) else answer
-    return JSONResponse(answer, STATUSES.get(answer.get("key", ""), 200), {"Cache-Control": "no-store"})
+    return GuardedRoute(f"{PREFIX}/open", endpoint, VISITOR, "POST", max_bytes=UPLOAD_BYTES)

@@ -32,7 +32,7 @@ from playground.runs.admission import Visitors
 from playground.runs.disk import files
 from playground.runs.limits import Limits, RateLimit
 from playground.runs.registry import Runs
-from playground.ui.command import token_of
+from playground.ui.messages import token_of
 from playground.ui.network import address_of
 from playground.ui.rights import RETRY_AFTER_S, UPLOAD, Access, Table, respond_refusal
 from playground.ui.turns import Tally, Turns

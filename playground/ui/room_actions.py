@@ -25,7 +25,7 @@ from playground.rooms.registry import Rooms
 from playground.rooms.room import Room, clean_code, require, require_teacher, ticket_of
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui import command
+from playground.ui import messages
 from playground.ui.boot import LISTS
 from playground.ui.network import address_of
 from playground.ui.rights import MEMBER, TEACHER, VISITOR, Right
@@ -38,7 +38,7 @@ class ActionRequest:
     """The request of an action. Raises Refusal for a value of an unexpected type."""
 
     def __init__(self, request: Request, values: Mapping[str, Any]) -> None:
-        self.language, self.token = language(request.query_params), command.token_of(request.headers)
+        self.language, self.token = language(request.query_params), messages.token_of(request.headers)
         self.address, self.values = address_of(request), values
 
     def value(self, name: str, *kinds: type) -> Any:

@@ -24,7 +24,7 @@ from playground.rooms import answers
 from playground.rooms.registry import Rooms
 from playground.rooms.room import clean_code
 from playground.runs.registry import Runs
-from playground.ui import command
+from playground.ui import messages
 from playground.ui.assets import PREFIX
 from playground.ui.rights import MEMBER, TEACHER, VISITOR, GuardedRoute, require_room, require_sentences
 from playground.ui.room_actions import ActionRequest, RoomActions
@@ -48,22 +48,22 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[GuardedRoute]:
     async def act(request: Request) -> Response:
         chosen = language(request.query_params)
         try:
-            if refusal := command.check_origin(request.headers):
+            if refusal := messages.check_origin(request.headers):
                 raise refusal
-            values = await command.read_message(request)
+            values = await messages.read_message(request)
             name = request.path_params["action"]
             if name not in actions or not isinstance(values, dict):
                 raise Refusal("page.not_a_command")
-            return command.respond(await command.run_in_thread(do, name, ActionRequest(request, values)), chosen)
+            return messages.respond(await messages.run_in_thread(do, name, ActionRequest(request, values)), chosen)
         except Refusal as refusal:
-            return command.respond(refusal, chosen)
+            return messages.respond(refusal, chosen)
         except ClientDisconnect:
             return Response(status_code=400)
 
     def read(answer: Callable[[ActionRequest], dict]) -> Callable:
         async def endpoint(request: Request) -> Response:
             call = ActionRequest(request, request.query_params)
-            return command.respond(await command.run_in_thread(answer, call), call.language)
+            return messages.respond(await messages.run_in_thread(answer, call), call.language)
 
         return endpoint
 

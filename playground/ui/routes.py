@@ -29,7 +29,7 @@ from playground.rooms.registry import Rooms
 from playground.runs.cache import LRU
 from playground.runs.registry import Runs
 from playground.runs.tables import csv_of
-from playground.ui import command
+from playground.ui import command, messages
 from playground.ui.assets import CORE, PREFIX, asset_version, choose_coding, read_asset
 from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
@@ -131,7 +131,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
 
     def get(path: str, right: Right, answer: Callable[[Request], Any]) -> GuardedRoute:
         async def endpoint(request: Request) -> Response:
-            reply = await command.run_in_thread(answer, request)
+            reply = await messages.run_in_thread(answer, request)
             return _respond_refusal(reply, request) if isinstance(reply, Refusal) else _to_response(reply)
 
         return GuardedRoute(f"{PREFIX}{path}", endpoint, right)
@@ -144,6 +144,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
 
     return [
         command.route(runs),
+        command.opening_route(runs),
         get("/boot", PUBLIC, boot),
         get("/runs", PUBLIC, lambda request: list_runs(runs, _token(request), language(request.query_params))),
         get("/run/{run}", LINK, responses.run),
@@ -223,7 +224,7 @@ def _lan_for(request: Request, listens_at: str) -> dict:
 
 
 def _token(request: Request) -> str:
-    return command.token_of(request.headers)
+    return messages.token_of(request.headers)
 
 
 def _parse_number(text: str | None) -> int:

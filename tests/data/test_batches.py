@@ -5,6 +5,7 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from io import BytesIO
 from itertools import count, islice, pairwise, product
 
 import pytest
@@ -17,6 +18,7 @@ from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal
 from playground.data import tokenizers
 from playground.data.batches import ROW_WIDTHS, batches, collate, pad_to_multiple, part_sizes, split_batch
 from playground.data.corpus import Item, LazySequence
+from playground.data.given import read_tokenizer
 from playground.data.readable import continuing_tokens, find_unknown, replace_word, spell_word
 from playground.data.tokenizers import LARGEST, CharacterTokenizer, WordTokenizer, load_tokenizer, train_tokenizer
 from playground.reading.text import normalise
@@ -293,7 +295,7 @@ FOREIGN = [
     b'{"kind": "characters", "symbols": ["a"], "more": 1}', b'{"kind": "bpe", "symbols": ["a"]}', b'{"kind": "bpe", "model": "AAAA"}',
     b'{"kind": "bpe", "model": ""}', b'{"kind": "bpe", "model": 7}', b'{"kind": "bpe", "model": "?"}',
     *(json.dumps({"kind": "characters", "symbols": symbols}).encode() for symbols in SYMBOLS),
-    *(json.dumps({"kind": "words", "symbols": symbols}).encode() for symbols in (["a b"], [" "], [""], list(map(str, range(9000))))),
+    *(json.dumps({"kind": "words", "symbols": symbols}).encode() for symbols in (["a b"], [" "], [""], list(map(str, range(70_000))))),
 ]  # fmt: skip
 
 
@@ -306,6 +308,40 @@ def test_anything_else_is_refused(tmp_path):
     for data in (*FOREIGN, other_special_tokens):
         with refused("data.not_a_tokenizer"):
             load_tokenizer(data)
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "word", "char"])
+def test_a_sentencepiece_model_of_others_splits_as_it_did_and_only_its_ids_are_ours(kind):
+    other_ids = {"normalization_rule_name": "nfkc_cf", "unk_surface": "?!", "unk_id": 2, "bos_id": -1, "eos_id": 0, "pad_id": 1}
+    for options in ({}, other_ids | {"user_defined_symbols": ["<sep>"]}, {"byte_fallback": True} if kind in PIECES else {}):
+        written, size = BytesIO(), 360 if "byte_fallback" in options else 80
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(SENTENCES), model_writer=written, model_type=kind, vocab_size=size, hard_vocab_limit=False,
+            minloglevel=2, **options,
+        )  # fmt: skip
+        theirs, ours = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue()), read_tokenizer("a.MODEL", written.getvalue())
+        for text in (*SENTENCES[:5], "the CAT 漢"):
+            text = normalise(text)
+            assert [piece for piece, _ in ours.pieces(text)] == theirs.encode(text, out_type=str)
+            if UNK not in ours.encode(text):
+                assert ours.decode(ours.encode(text)) == theirs.decode(theirs.encode(text))
+        assert load_tokenizer(ours.to_bytes()).encode("the cat") == ours.encode("the cat")
+    for bad in (b"", b"hello", written.getvalue()[:-3], b"\x0a\xff\xff\xff\xff\xff\x7f", b"\xff" * 50, b"\x0a\x02\x0a"):
+        with refused("data.no_tokenizer_file"):
+            read_tokenizer("a.model", bad)
+
+
+def test_a_list_is_words_characters_or_pieces_and_tokenized_text_stays_as_it_is():
+    words = read_tokenizer("vocab.txt", b"<s> 0\nein@@ 3\n&apos;s 2\n-LRB- 1\n")
+    assert words.decode(words.encode("ein@@ &apos;s -LRB-")) == "ein@@ &apos;s -LRB-"
+    assert [words.kind, read_tokenizer("vocab.txt", "a\né\n".encode()).pieces("a e\u0301")[1:]] == ["words", [("␣", 6), ("é", 5)]]
+    pieces = read_tokenizer("vocab.txt", "[PAD]\n[UNK]\nhe\n##llo\nworld\n,\n漢\n".encode())
+    assert pieces.pieces("Hello, worlds 漢") == [("he", 4), ("##llo", 5), (",", 7), ("worlds", UNK), ("漢", 8)]
+    assert pieces.decode(pieces.encode("Hello, worlds")) == "hello , <unk>"
+    assert find_unknown(pieces, "hello worlds").nearest == {"worlds": ("world",)}
+    for bad in (b"\xff\xfe", b"", "▁a\t-1\n".encode(), b"\n".join(b"w%d" % n for n in range(64_000))):
+        with refused("data.no_tokenizer_file"):
+            read_tokenizer("vocab.txt", bad)
 
 
 @given(st.data())

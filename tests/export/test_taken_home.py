@@ -21,6 +21,7 @@ from playground import scripting
 from playground.choices import ENCODINGS, VARIANTS
 from playground.config import UNK, Experiment, ModelConfig
 from playground.data.corpus import split_sources
+from playground.data.tokenizers import WordPieceTokenizer
 from playground.export.contents import file_name, pack_zip, scores_of, write_folder
 from playground.export.documents import _CELLS, card, how, notebook
 from playground.export.exported_run import export_run
@@ -171,9 +172,10 @@ TEXTS = ("Ein  kleiner\u200b Hund", "你好 世界", "cafe\u0301 x", "", "zzz wo
 
 
 def test_use_reads_every_tokenizer_as_we_do(tmp_path):
-    for kind in ("characters", "words", "bpe", "unigram"):
-        corpus = CORPORA.get(Experiment().with_(task="german_english", train_size=300, validation_size=10, tokenizer=kind, vocab_size=120))
-        ours = corpus.src_tokenizer
+    for kind in ("characters", "words", "bpe", "unigram", "wordpiece"):
+        chosen = {} if kind == "wordpiece" else {"tokenizer": kind}
+        corpus = CORPORA.get(Experiment().with_(task="german_english", train_size=300, validation_size=10, vocab_size=120, **chosen))
+        ours = WordPieceTokenizer(["klein", "##er", "ein", "x", "#"]) if kind == "wordpiece" else corpus.src_tokenizer
         (tmp_path / "src_tokenizer.json").write_bytes(ours.to_bytes())
         theirs = Tokenizer(tmp_path / "src_tokenizer.json")
         for text in (*(item.src for item in corpus.heldout), *TEXTS):

@@ -18,7 +18,7 @@ from benchmarks.server import free_port
 from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX, asset_path, read_asset
-from playground.ui.command import TOKEN
+from playground.ui.messages import TOKEN
 from playground.ui.network import MIN_BYTES_PER_S, Connections, TimedProtocol
 from playground.ui.server import start
 from tests.runs.tiny import limits, wait

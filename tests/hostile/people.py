@@ -7,10 +7,13 @@ import json
 import re
 import time
 from dataclasses import dataclass, field
+from functools import cache, partial
 from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from playground.export.contents import stream
+from playground.export.exported_run import export_run, find
 from playground.rooms.room import ticket_of
 
 PAGE = "/gradio_api/playground"
@@ -22,6 +25,12 @@ LINES = "\n".join(f"{SOURCE} {n} sings\t{TARGET} {n} singt" for n in range(60))
 FORM = "multipart/form-data; boundary=x"
 FILE = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.tsv"\r\n\r\na\tb\r\n--x--\r\n'
 PATIENCE = 60.0  # seconds
+
+
+@cache
+def zip_of_reverse() -> bytes:
+    contents = export_run(find("reverse")).model_files()
+    return b"".join(stream({name: partial(bytes, data) for name, data in contents.items()}))
 
 
 def values(config: dict[str, Any], listener: dict[str, Any], replaced: dict[int, Any]) -> list[Any]:
@@ -40,6 +49,7 @@ class People:
     run: str = ""  # the owner's
     own: str = ""  # the owner's sentences
     file: str = ""  # the path of an uploaded file of a stranger's
+    zip: str = ""  # of an uploaded zip of a run
     room: str = ""  # the teacher's, in which the student is; the other one was removed
     activity: str = ""
     config: dict[str, Any] = field(default_factory=dict)  # Gradio's, of the page
@@ -51,7 +61,9 @@ class People:
         people.config = people.get("/config")
         ticket = people.get(f"{PAGE}/boot", "owner")["ticket"]
         people.own = people._upload(ticket)
-        (people.file,) = json.loads(people._asked("POST", "/gradio_api/upload", "stranger", FILE, FORM))
+        run = FILE.replace(b"a.tsv", b"reverse.zip").replace(b"a\tb", zip_of_reverse())
+        for name, body in (("file", FILE), ("zip", run)):
+            setattr(people, name, *json.loads(people._asked("POST", "/gradio_api/upload", "stranger", body, FORM)))
         knobs = {**TINY, "task": "own", "tokenizer": "characters", "own": people.own}
         people.run = people.post(f"{PAGE}/command", "owner", action="train", run="", knobs=knobs)["run"]
         people.room = people.post(f"{PAGE}/room/open", "teacher", language="en", ends=time.time() + 86_400)["room"]["code"]
@@ -171,10 +183,11 @@ def _commands(people: People) -> list[Call]:
         "train": {"knobs": TINY | {"task": "reverse"}}, "experiment": {"lab": "heads", "seed": 1}, "take_key": {"key": "0" * 32},
         "control": {"knob": "learning_rate", "value": 0.01}, "fork": {"step": 1}, "copy": {}, "repeat": {"all": False}, "pause": {},
         "resume": {}, "step": {}, "stop": {}, "delete": {"stay": True}, "rename": {"label": "hostile"}, "share_sentences": {"shared": True},
-        "live": {"knob": "learning_rate", "value": 0.01},
+        "live": {"knob": "learning_rate", "value": 0.01}, "tune": {"knobs": TINY | {"task": "sort"}},
     }  # fmt: skip
     bodies = {name: {"action": name, "run": people.run, **more} for name, more in values.items()}
-    return [Call(f"command {name}", "POST", f"{PAGE}/command", body=body) for name, body in bodies.items()]
+    opened = Call(f"POST {PAGE}/open", "POST", f"{PAGE}/open", {"name": "reverse.zip"}, body=zip_of_reverse())
+    return [opened, *(Call(f"command {name}", "POST", f"{PAGE}/command", body=body) for name, body in bodies.items())]
 
 
 def _room(people: People) -> list[Call]:
@@ -220,6 +233,7 @@ def _endpoints(people: People) -> list[Call]:
         "translate": {"run": people.run, "text": "ab", "method": "beam", "beam": 3, "owner": "hostile"}, "curves": {"run": people.run},
         "read_pairs": {"pairs": "a\tb\nc\td", "owner": "hostile"}, "stop": {"run": people.run, "owner": "hostile"},
         "read_file": {"file": {"path": people.file, "meta": {"_type": "gradio.FileData"}}, "owner": "hostile"},
+        "open_run": {"file": {"path": people.zip, "meta": {"_type": "gradio.FileData"}}, "owner": "hostile"},
         "delete": {"run": people.run, "owner": "hostile"}, "labs": {},
         "attention": {"run": people.run, "text": "ab", "kind": "cross", "layer": 1, "head": 1, "owner": "hostile"},
     }  # fmt: skip

@@ -15,7 +15,8 @@ from playground.reading.pairs import Pairs
 from playground.runs.names import owner_of
 from playground.ui import listeners
 from playground.ui.assets import PREFIX
-from playground.ui.command import TOKEN, Command, act, answer_call, token_of
+from playground.ui.command import Command, act, answer_call
+from playground.ui.messages import TOKEN, token_of
 from playground.words import LANGUAGES, entries, say
 from tests.runs.tiny import at_step
 from tests.ui.looking import TINY

@@ -2,6 +2,8 @@
 own sentences are their owner's, unless they share them with the run's link."""
 
 import io
+import json
+import pickle
 import re
 import time
 import zipfile
@@ -29,10 +31,11 @@ from playground.words import LANGUAGES, say
 from tests import rights
 from tests.hostile.attack import Attack
 from tests.hostile.people import GRADIO, SOURCE, Call, People, valid_calls
+from tests.reading.test_unpacking import zipped
 from tests.rights import LAST, PEOPLE, Row, others_in, who_may
-from tests.runs.tiny import at_step, done
+from tests.runs.tiny import at_step, done, same_parameters
 from tests.ui import looking
-from tests.ui.looking import TINY, refused
+from tests.ui.looking import TINY, call, refused
 from tests.ui.test_actions import MINE, THEIRS
 from tests.ui.test_rooms import ANNA, ARMS, BEN, TEACHER, do
 
@@ -68,7 +71,7 @@ def test_a_stranger_changes_nothing_whatever_token_they_have(site):
     live, values = dict(run.live), {"label": "taken", "knob": "learning_rate", "value": 0.5, "shared": True, "step": 1}
     for token in (THEIRS, "", None, owner_of(MINE), run.id, "0", '["a"]', "a" * 33, f"{MINE},{THEIRS}"):
         before = len(site.runs.list_unshipped())
-        for action in (*owned, *(["train", "fork", "copy", "repeat"] if not token else [])):
+        for action in (*owned, *(["train", "fork", "tune", "copy", "repeat"] if not token else [])):
             answer = site.command({"action": action, "run": run.id, "knobs": TINY, **values}, token)
             assert answer.json()["key"] == ("runs.not_yours" if token else "runs.no_token"), (action, token)
         assert site.runs.get(run.id) is run
@@ -249,13 +252,64 @@ def test_without_them_there_are_settings_and_curves(site, own):
 
 
 def test_they_can_not_be_taken_by_a_run_of_another(site, own, room):
-    for action in ("copy", "fork", "repeat"):
+    for action in ("copy", "fork", "repeat", "tune"):
         with pytest.raises(Refusal, check=lambda refusal: refusal.key == "runs.sentences_private"):
-            site.act(STRANGER, action, own.id)
+            site.act(STRANGER, action, own.id, knobs=KNOBS)
     taken = {**KNOBS, "own": own.experiment.data.own}
     for knobs, arms in ((taken, ARMS), ({**KNOBS, "task": "copy"}, [{"task": "copy"}, {"task": "own", "own": taken["own"]}])):
         answer = do(site, TEACHER, "deal", code=room, knobs=knobs, arms=arms, order="together")
         assert answer["key"] == "page.no_upload", arms
+
+
+def test_a_run_is_fine_tuned_on_other_data_after_what_it_does_not_know_is_said(site, own):
+    """Its model and tokenizers stay, whatever the controls say; the first parameters are its own."""
+    for knobs, source in (({**KNOBS, "own": own.experiment.data.own, "d_model": 16}, "reverse"), ({**TINY, "task": "copy"}, own.id)):
+        question = site.act(BEN, "tune", source, knobs=knobs)
+        assert list(question) == ["ask"]
+        tuned = done(site.runs.get(site.act(BEN, "tune", source, knobs=knobs, sure=True)["run"]))
+        base = site.runs.get(source)
+        assert (tuned.status, tuned.message.key, tuned.message.say("en")) == ("done", "runs.tuned", question["ask"])
+        assert [each.to_bytes() for each in tuned.tokenizers] == [each.to_bytes() for each in base.tokenizers]
+        assert (tuned.experiment.model, tuned.parent) == (replace(base.experiment.model, dropout=TINY["dropout"]), (source, base.step))
+        assert tuned.replay.parameter_steps[0] == 0
+        change = max(float((now - base.snapshot.parameters[name]).abs().max()) for name, now in tuned.replay.parameters(0)[1].items())
+        assert change < 0.02, "the first frame's, rounded"
+        assert uploading.find_pairs(site.runs, tuned.experiment.data.own, uploading.ticket_of(BEN)).pairs
+    assert "0 % of the new source" not in question["ask"]
+    state = call(site, "train", owner=BEN, base="reverse", **{**TINY, "task": "sort", "steps": 2})
+    assert "step 90" in state["message"]
+
+
+def test_a_downloaded_run_opens_as_its_takers_and_is_data(site, own):
+    content = site.http.get(f"{PREFIX}/takeaway/{own.id}", params={"sentences": "on"}, headers={"X-Playground-Token": BEN}).content
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        contents = {f"folder/{name}": archive.read(name) for name in archive.namelist()}
+    contents["folder/model.py"] = b"raise SystemExit"
+
+    def send(token: str | None = STRANGER, **changes: bytes | None) -> dict:
+        changed = contents | {f"folder/{name.replace('_', '.', 1)}": data for name, data in changes.items()}
+        body = zipped(*((name, data) for name, data in changed.items() if data is not None))
+        headers = {} if token is None else {"X-Playground-Token": token}
+        return site.http.post(f"{PREFIX}/open", params={"name": "taken.zip"}, content=body, headers=headers).json()
+
+    opened = site.runs.get(send()["run"])
+    assert (opened.label, opened.status, opened.step, opened.parent) == ("taken", "done", own.step, None)
+    assert site.runs.owns(opened.id, STRANGER)
+    assert leaks(site, opened, ANNA) == set()
+    assert opened.history.validations.rows() == own.history.validations.rows()
+    assert same_parameters(opened.snapshot.parameters, own.snapshot.parameters)
+    ours, theirs = (site.runs.corpora.get(run.experiment, run.pairs) for run in (opened, own))
+    assert ours.heldout == theirs.heldout
+    for name in PANELS:
+        assert "error" not in json.loads(get(site, f"panel/{name}", STRANGER, run=opened.id)), name
+    assert done(site.runs.get(site.act(STRANGER, "fork", opened.id)["run"])).status == "done"
+    pickled = pickle.dumps({"weight": 1})
+    for key, answer in (
+        ("export.without_sentences", send(sentences_tsv=None)), ("runs.not_a_run", send(model_safetensors=pickled)),
+        ("export.not_a_zip", send(model_safetensors=None, model_pt=pickled)), ("runs.not_a_run", send(history_csv=b"step\n1\n")),
+        ("runs.not_a_run", send(config_json=b"[]")), ("runs.no_token", send(token=None)),
+    ):  # fmt: skip
+        assert answer["key"] == key
 
 
 @pytest.mark.parametrize("run", [True, False], ids=["of a run", "of no run yet"])

@@ -2,9 +2,10 @@
 // @ts-check
 
 import { change, page, subscribe } from "../../ui/static/store.js";
-import { button, debounce, forgive, h, isDark, modelText, read, ready, replaceChildren, say } from "../../ui/static/dom.js";
+import { button, debounce, forgive, h, isDark, modelText, read, ready, replaceChildren, say, send } from "../../ui/static/dom.js";
 import { keepUpload } from "../../ui/static/storage.js";
 import { reply } from "../../ui/static/actions.js";
+import { isFrozen } from "../../ui/static/server.js";
 import { blocksOf } from "../../ui/static/answers.js";
 import { listenerInputs } from "../../ui/static/knobs.js";
 import { render } from "../../ui/static/kinds.js";
@@ -18,6 +19,27 @@ let chosen = null; // the visitor's choices for it; null before the first
 let good = null; // what was set when the reading on screen was made
 let again = false; // whether the next reading is of the same sentences
 let isRestored = false; // whether it is one of before a reload: the files are no longer in the page
+
+let isOther = false; // whether a file is known to be no run
+
+/** Opens a downloaded run that is dropped anywhere, or chosen for the box of files; any other zip is handed to that box. */
+async function openRun(event) {
+  const files = event.type === "drop" ? event.dataTransfer?.files : event.target.type === "file" && event.target.files;
+  if (isFrozen || isOther || files?.length !== 1 || !/\.zip$/i.test(files[0].name)) return;
+  const file = files[0], transfer = new DataTransfer(), box = /** @type {HTMLInputElement} */ (document.querySelector("#pg-files input"));
+  event.preventDefault();
+  event.stopPropagation();
+  const names = new TextDecoder("latin1").decode(await file.slice(-65536).arrayBuffer()); // a zip ends with its list of files
+  if (names.includes("config.json") && names.includes("model.safetensors")) return reply(await send(file, "open", { name: file.name }));
+  transfer.items.add(file);
+  box.files = transfer.files;
+  isOther = true;
+  box.dispatchEvent(new Event("change", { bubbles: true }));
+  isOther = false;
+}
+
+document.addEventListener("dragover", (event) => event.dataTransfer?.types.some((type) => /files/i.test(type)) && event.preventDefault());
+for (const type of ["drop", "change"]) document.addEventListener(type, openRun, { capture: true });
 
 /** Inputs of the listener that reads: files, text, data set and the choices for them. New sentences begin without choices. */
 export function readInputs(values) {

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from playground.config import USUAL_STEPS, Experiment, Refusal, check, default, is_possible
+from playground.data.corpus import draw_pairs
 from playground.data.suggestion import KNOBS as SUGGESTED, Suggestion, suggest
 from playground.features.shared import blocks
 from playground.features.shared.view import Screen
@@ -83,6 +84,15 @@ def experiment_pairs(runs: Runs, experiment: Experiment, token: str) -> tuple[Pa
     return known, known.credit
 
 
+def tuning_pairs(runs: Runs, experiment: Experiment, token: str) -> tuple[Experiment, Pairs]:
+    """Returns an experiment on own pairs for a run to be fine-tuned, and the pairs: as `experiment_pairs`, or sentences drawn from a task,
+    which become an upload of the visitor's. Raises Refusal."""
+    if experiment.data.task == "own":
+        return experiment, experiment_pairs(runs, experiment, token)[0]
+    pairs = draw_pairs(experiment.data)
+    return experiment.with_(task="own", own=store_upload(pairs, ticket_of(token))), pairs
+
+
 def read_upload(
     files: list[str] | None, text: str | None, hub: str | None, chosen: str, language: str, ticket: str = "", address: str = ""
 ) -> dict[str, Any]:
@@ -101,7 +111,7 @@ def read_upload(
         if hub:
             pairs = upload_process.read_hub(*hub.split()[:3], choices=parse_choices(chosen), asker=(address, ticket))
         else:
-            named_files = _read_files(files) if files else [(say(language, "page.pasted"), text.encode("utf-8", "replace"))]
+            named_files = read_paths(files) if files else [(say(language, "page.pasted"), text.encode("utf-8", "replace"))]
             pairs = upload_process.read(named_files, parse_choices(chosen), asker=(address, ticket))
     except Refusal as refusal:
         if refusal.key != "data.same_language":
@@ -115,7 +125,7 @@ def describe_upload(runs: Runs, own: str, language: str, token: str) -> dict[str
     return {"own": own, "reading": describe_pairs(_require_pairs(runs, own, token), language)}
 
 
-def _read_files(files: list[str]) -> list[tuple[str, bytes]]:
+def read_paths(files: list[str]) -> list[tuple[str, bytes]]:
     """Reads uploaded files. Raises Refusal if they have been deleted."""
     try:
         return [(Path(file).name, Path(file).read_bytes()) for file in files]

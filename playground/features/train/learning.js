@@ -2,11 +2,26 @@
 // @ts-check
 
 import { cursor, page } from "../../ui/static/store.js";
-import { childrenOf, count, duration, h, modelText, percent, same, say, timeLeft, update, updateAttributes } from "../../ui/static/dom.js";
+import { button, childrenOf, count, duration, h, modelText, percent, same, say, send, timeLeft, update, updateAttributes } from "../../ui/static/dom.js";
 import { caption, folded } from "../../ui/static/glossary.js";
 import { isBehind, isGrowing, newest, shownStep, statusKey, toldStep } from "../../ui/static/live.js";
 import { measured } from "../../ui/static/status.js";
 import { register } from "../../ui/static/kinds.js";
+import { ACTS } from "../../ui/static/controls.js";
+import { command, reply } from "../../ui/static/actions.js";
+import { open } from "../../ui/static/dialogs.js";
+
+/** Trains the run on with the data at the left, after the server has said what the run's vocabularies lack. */
+ACTS.tune = async () => {
+  const { knobs, own } = page, wanted = { knobs: { ...knobs, own: knobs.task === "own" ? own : "" }, step: cursor.step };
+  const answer = await send({ action: "tune", run: cursor.run, ...wanted });
+  if (!answer.ask) return reply(answer);
+  const start = () => {
+    dialog.close();
+    command("tune", { ...wanted, sure: true });
+  };
+  const dialog = open(say("tune"), h("p", {}, answer.ask), button({ id: "pg-tune", onclick: start }, say("tune")));
+};
 
 /** The newest numbers of the run, each with its name. */
 register("numbers", (element, block) => {

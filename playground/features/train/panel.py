@@ -100,6 +100,7 @@ def build_ways_on(view: View, before: Run | None) -> dict:
         buttons += build_comparison(view, before)
         if view.run.snapshot and view.run.snapshot.step and not view.run.secret:
             buttons.append(blocks.button("take", "take", view.say("page.take_home")))
+            buttons.append(blocks.button("tune", "tune", view.say("page.tune")))
         if knob := _suggest_knob(view):
             buttons.append(blocks.button("change", "knob", view.say("outcome.change", knob=label(knob, view.language)), knob=knob))
     if view.run.experiment.model.altered_by == "none":
@@ -144,7 +145,8 @@ def _write_outcome(view: View) -> str:
     reached = view.say("outcome.reached", percent=percentage(last["exact_match"]), **values)
     first_step = view.open_reader.remember(run, ("first_right", run.step, run.status), lambda: find_first_right(run))
     first = view.say("outcome.never_right") if first_step is None else view.say("outcome.first_right", step=f"{first_step:,}")
-    return paragraph([reached, first, view.say("outcome.by_heart", times=OVERFIT) if _has_overfit(run) else ""])
+    best = run.replay.best and view.say("outcome.best", step=f"{run.replay.best[0]:,}")
+    return paragraph([reached, first, best or "", view.say("outcome.by_heart", times=OVERFIT) if _has_overfit(run) else ""])
 
 
 def _has_overfit(run: Run) -> bool:

@@ -18,6 +18,7 @@ from playground.runs.replay import MAX_FRAMES, TOP_TOKENS, Completion, Frame, Re
 from playground.runs.rounded import RoundedParameters, pack_rounded, round_parameters, rounded_shapes, shapes_of, unpack_rounded
 from playground.variants import build, variant_of
 
+BEST = "best/"  # before the names of the parameters of the best step
 STACKS = ("encoder", "decoder", "cross")
 Shape = tuple[int, ...]
 
@@ -34,10 +35,13 @@ def pack_replay(replay: Replay) -> dict[str, bytes]:
         for stack in STACKS if has_attention else ():
             tensors[f"{stack}.{probe}"] = np.concatenate([getattr(frame.completions[probe], stack).ravel() for frame in frames])
     tensors |= pack_rounded(list(replay.parameters_by_step.values()))
+    step, best = replay.best or (None, {})
+    tensors |= {f"{BEST}{name}": tensor for name, tensor in best.items()}
     index = {
         "probes": plan.probes, "lengths": plan.lengths, "attention": plan.attention, "steps": plan.steps,
         "parameter_steps": plan.parameter_steps, "kept": list(replay.parameters_by_step), "rounded": True,
         "frames": [[frame.step, [completion.ids for completion in frame.completions]] for frame in frames],
+        "best": step,
     }  # fmt: skip
     return {"replay.json": to_json(index), "replay.safetensors": to_safetensors(tensors)}
 
@@ -46,12 +50,15 @@ def unpack_replay(index_data: bytes, numbers: bytes, model: ModelConfig, vocabul
     """Restores `pack_replay` output for a model with these `parameters` (name -> shape). Raises Refusal("runs.not_a_run")."""
     try:
         plan = parse_json(index_data, "replay.json")
-        rounded = plan.get("rounded") is True
+        rounded, best = plan.get("rounded") is True, _whole(plan.get("best") or 0)
         replay, steps, frames = _read_plan(plan, vocabulary)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Refusal("runs.not_a_run", what="replay.json") from error
     pictures = _expected(replay, frames, model, min(TOP_TOKENS, vocabulary))
-    tensors = read_safetensors(numbers, pictures | _expected_parameters(steps, parameters, rounded), "replay.safetensors")
+    expected = pictures | _expected_parameters(steps, parameters, rounded)
+    expected |= {f"{BEST}{name}": ("F32", shape) for name, shape in parameters.items()} if best else {}
+    tensors = read_safetensors(numbers, expected, "replay.safetensors")
+    replay.best = (best, {name: tensors[f"{BEST}{name}"] for name in parameters}) if best else None
     arrays = {name: tensors[name].numpy() for name in pictures}
     replay.frames = tuple(_frames(replay.plan, frames, model, arrays))
     if rounded:

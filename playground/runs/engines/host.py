@@ -64,6 +64,7 @@ class Increment:
     probes: tuple[Probe, ...]
     snapshot: tuple[int, Arrays] | None
     pictures: Sequence[Picture]
+    best: tuple[int, Arrays] | None  # a new best step, if the run keeps it
 
 
 class Cursor:
@@ -73,7 +74,7 @@ class Cursor:
         self._run, history = run, run.history
         self._rows, self._validations, self._events = len(history.steps), len(history.validations), len(history.events)
         self._diagnostics, self._diagnostic_rows = history.diagnostics, len(history.diagnostics or ())
-        self._snapshot, self._message = run.snapshot, run.message
+        self._snapshot, self._message, self._best = run.snapshot, run.message, run.replay.best
 
     def increment(self, pictures: Sequence[Picture]) -> Increment:
         """Returns the records since the last increment, with these frames."""
@@ -86,10 +87,12 @@ class Cursor:
         self._diagnostic_rows = len(self._diagnostics or ())
         events, self._events = history.events[self._events :], len(history.events)
         has_snapshot, has_message = run.snapshot is not self._snapshot, run.message is not self._message
+        best, self._best = run.replay.best if run.replay.best is not self._best else None, run.replay.best
         self._snapshot, self._message = run.snapshot, run.message
         return Increment(
             run.step, run.seconds, run.message if has_message else None, steps, validations, diagnostics, events,
             run.probes if has_snapshot else (), (run.snapshot.step, to_arrays(run.snapshot.parameters)) if has_snapshot else None, pictures,
+            best and (best[0], to_arrays(best[1])),
         )  # fmt: skip
 
 
@@ -114,6 +117,8 @@ def apply_increment(increment: Increment, run: Run) -> None:
         if picture.parameters:
             replay.save_parameters(picture.step, to_tensors(picture.parameters))
         replay.capture(picture.step, partial(tuple, picture.completions))
+    if increment.best:
+        replay.best = increment.best[0], to_tensors(increment.best[1])
     if increment.snapshot:
         step, values = increment.snapshot
         run.parts["snapshot"] = Snapshot(run.version + 1, step, to_tensors(values), run.probes)

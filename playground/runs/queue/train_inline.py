@@ -58,10 +58,12 @@ def open_saved(path: Path, changes: Collection[str] = ()) -> Folder:
 
 def train(
     run: Run, corpora: Corpora, replay_bytes: int = BUDGET_BYTES, frames: int = MAX_FRAMES, max_saved: int = MAX_SAVED,
-    saved: Folder | None = None, out: Path | None = None,
+    saved: Folder | None = None, out: Path | None = None, start: Parameters | None = None,
 ) -> Iterator[int]:  # fmt: skip
     """Prepares the run and trains it to its end, on as many cores as it can use; yields after every step, where `run.obey("stop")` ends it.
     Sets torch's threads for this thread to one.
+
+    A new run begins with the parameters `start`, if given.
 
     A run of `saved` goes on from there, bit for bit as if it had never been interrupted. `out` keeps the run in a folder, which is
     replaced on the way too, so that it can go on after the process has died.
@@ -70,6 +72,8 @@ def train(
     run.seen_at = float("-inf")  # unwatched: no frames but the replay's
     run.set_status("preparing")
     training = Training(run.experiment, corpora.get(run.experiment, run.pairs), run.device, run.precision)
+    if start:
+        training.load_parameters(start)
     if saved:
         if saved.has("weights.safetensors"):
             saved.restore(training)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -49,12 +50,8 @@ def lab(caller: Caller, name: str, seeds: list[int], owner: str) -> dict[str, An
     has_ended = len(runs_by_seed) == len(seeds) and all(is_complete(run) for runs in runs_by_seed.values() for run in runs)
     outcome = None
     if has_ended:
-        outcome = chosen_lab.verdict(
-            [
-                [measure_result(caller.runs, caller.reader, chosen_lab, arm, seed, arms[seed][arm]) for seed in arms]
-                for arm in arms[seeds[0]]
-            ]
-        )
+        measure = partial(measure_result, caller.runs, caller.reader, chosen_lab)
+        outcome = chosen_lab.verdict([[measure(arm, seed, arms[seed][arm]) for seed in arms] for arm in arms[seeds[0]]])
     states = {str(seed): {arm: _run_state(run) for arm, run in arm_runs.items()} for seed, arm_runs in arms.items()}
     return _report(chosen_lab, seeds, states, outcome)
 
@@ -128,10 +125,12 @@ class Endpoint:
     at_once: int
 
 
-def train(caller: Caller, owner: str, label: str, **knobs: Any) -> dict[str, Any]:
-    """Queues a new run. Raises Refusal."""
+def train(caller: Caller, owner: str, label: str, base: str, **knobs: Any) -> dict[str, Any]:
+    """Queues a new run, or one that fine-tunes the run `base`. Raises Refusal."""
     check_owner(owner)
     experiment = Experiment().with_(**with_task_steps(knobs))
+    if base:
+        return run_state(caller, caller.runs.tune(base, None, *uploading.tuning_pairs(caller.runs, experiment, owner), owner, label), owner)
     pairs, credit = uploading.experiment_pairs(caller.runs, experiment, owner)
     return run_state(caller, caller.runs.create(experiment, owner, pairs=pairs, credit=credit, label=label), owner)
 
@@ -144,8 +143,8 @@ def read_pairs(caller: Caller, pairs: str, owner: str) -> dict[str, Any]:
     return _read(caller, owner, None, pairs)
 
 
-def read_file(caller: Caller, file: str, owner: str, aligned: str | None) -> dict[str, Any]:
-    return _read(caller, owner, [file, aligned] if aligned else [file], None)
+def read_file(caller: Caller, file: str, owner: str, aligned: str | None, tokenizer_file: str | None) -> dict[str, Any]:
+    return _read(caller, owner, [path for path in (file, aligned, tokenizer_file) if path], None)
 
 
 def _read(caller: Caller, owner: str, files: list[str] | None, text: str | None) -> dict[str, Any]:
@@ -156,6 +155,12 @@ def _read(caller: Caller, owner: str, files: list[str] | None, text: str | None)
     if "ask" in answer:
         raise Refusal("data.same_language")
     return {"own": answer["own"], **as_json(uploading.find_pairs(caller.runs, answer["own"], ticket))}
+
+
+def open_run(caller: Caller, file: str, owner: str) -> dict[str, Any]:
+    """Opens a downloaded run as the owner's. Raises Refusal."""
+    check_owner(owner)
+    return run_state(caller, caller.runs.open_zip(*uploading.read_paths([file])[0], owner), owner)
 
 
 def stop(caller: Caller, run: str, owner: str) -> dict[str, Any]:
@@ -277,18 +282,15 @@ def _finite(value: float | None) -> float | None:
 
 
 ENDPOINTS: dict[str, Endpoint] = {
-    "train": Endpoint(VISITOR, train, pick_arguments("owner", *KNOBS, "label"), "train", 1),
+    "train": Endpoint(VISITOR, train, pick_arguments("owner", *KNOBS, "label", "base"), "train", 1),
     "status": Endpoint(LINK, status, pick_arguments("run"), "look", 2),
-    "translate": Endpoint(
-        READER,
-        translate,
-        pick_arguments("run", "text", "step", *DECODING) | ANY_OWNER | pick_arguments("must", "must_not"),
-        "read",  # the page reads on two threads (see features/shared/queries/reader.py): one of them is always its own
-        1,
+    "translate": Endpoint(  # the page reads on two threads (see features/shared/queries/reader.py): one of them is always its own
+        READER, translate, pick_arguments("run", "text", "step", *DECODING) | ANY_OWNER | pick_arguments("must", "must_not"), "read", 1
     ),
     "attention": Endpoint(READER, attention, pick_arguments("run", "text", "kind", "layer", "head", "step") | ANY_OWNER, "read", 1),
     "read_pairs": Endpoint(VISITOR, read_pairs, pick_arguments("pairs", "owner"), "upload", 1),
-    "read_file": Endpoint(VISITOR, read_file, pick_arguments("file", "owner", "aligned"), "upload", 1),
+    "read_file": Endpoint(VISITOR, read_file, pick_arguments("file", "owner", "aligned", "tokenizer_file"), "upload", 1),
+    "open_run": Endpoint(VISITOR, open_run, pick_arguments("file", "owner"), "upload", 1),
     "stop": Endpoint(OWNER, stop, pick_arguments("run", "owner"), "look", 2),
     "delete": Endpoint(OWNER, delete, pick_arguments("run", "owner"), "look", 2),
     "labs": Endpoint(PUBLIC, list_labs, {}, "look", 2),

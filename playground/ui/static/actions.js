@@ -8,7 +8,7 @@ import { pointAt, setAll, showKnobs } from "./knobs.js";
 import { grey } from "./picture.js";
 import { tellTabs } from "./storage.js";
 
-const OPENING = new Set(["train", "fork"]); // they lead to another run
+const OPENING = new Set(["train", "fork", "tune"]); // they lead to another run
 const busy = new Set(); // actions that are on their way: a second press of the same button means nothing
 
 /** Asks the server to do something: train, or to the run on screen pause, resume, step, stop, live, fork, copy, rename, delete. */

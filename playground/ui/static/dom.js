@@ -189,11 +189,12 @@ export async function read(path, params = {}, channel = path) {
   }
 }
 
-/** Sends JSON to a route that changes something, of runs unless another is named, and resolves with its answer. */
-export async function send(message, path = "command") {
+/** Sends JSON, or a file, to a route that changes something, of runs unless another is named, and resolves with its answer. */
+export async function send(message, path = "command", params = {}) {
   try {
-    const post = { method: "POST", headers: { ...headers(), "Content-Type": "application/json" }, body: JSON.stringify(message) };
-    return await parseAnswer(await ask(routeUrl(path, { lang: cursor.lang }), post));
+    const [type, body] = message instanceof Blob ? ["application/zip", message] : ["application/json", JSON.stringify(message)];
+    const post = { method: "POST", headers: { ...headers(), "Content-Type": type }, body };
+    return await parseAnswer(await ask(routeUrl(path, { lang: cursor.lang, ...params }), post));
   } catch {
     return { error: say("server_away"), away: true };
   }

@@ -8,11 +8,12 @@ from importlib import import_module
 import pytest
 
 from playground.config import Refusal
+from playground.runs.disk.files import to_safetensors
 from playground.runs.disk.folder import pack_run
 from playground.runs.disk.store import OWN_DATA, Store
 from playground.runs.engines.choice import CLUSTER, Remote
 from playground.runs.engines.trainer import InProcess
-from playground.runs.making import new_run
+from playground.runs.making import fork_run, new_run
 from playground.runs.runtime import REAL
 from tests.runs.engines.links import Near, processes
 from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, limits, same_parameters, same_replay, tiny, wait
@@ -183,6 +184,23 @@ def test_the_steps_of_a_timed_run_are_planned_where_it_trains(begin, store):
     run, trainer = begin(tiny(steps=10_000, minutes=1e-5))  # less than a step takes: with more, the last step planned may be in time
     to_the_end(trainer)
     assert (run.step, run.message.key) == (1, "runs.minutes_over")
+
+
+def test_the_lowest_validation_loss_is_kept_and_patience_ends_the_run(begin, store):
+    """The best step's parameters are those of a run that ends there, also from a save, and a fork goes on from them."""
+    knobs = {"eval_every": 1, "learning_rate": 0.1, "steps": 60}
+    run, trainer = begin(tiny(**knobs, keep_best=True, patience=4))
+    to_the_end(trainer)
+    losses = run.history.validations.column("loss")
+    best, parameters = run.replay.best
+    assert losses[best - 1] == min(losses)
+    assert (run.step, run.message.values["best"], run.message.key) == (best + 4, best, "runs.patience_over")
+    assert same_parameters(parameters, alone(tiny(**knobs | {"steps": best}))[0].snapshot.parameters)
+    save(store, run, trainer)
+    forked, contents = store.read(run, lambda folder: fork_run(folder, best, ME))
+    assert contents["weights.safetensors"] == to_safetensors(parameters)
+    assert (forked.first_step, forked.replay.best, "state.safetensors" in contents) == (best, None, False)
+    assert same_parameters(store.read(run, lambda folder: folder.run.replay.best[1]), parameters)
 
 
 def test_what_cannot_be_prepared_is_refused_with_its_sentence(begin):

@@ -125,7 +125,7 @@ def field(id: str, field: str, label: str, value: str, hint: str = ""):
     """A line of text of a cursor field; `hint` is its placeholder."""
 
 
-Act = Literal["draw", "knob", "command", "room", "move", "play", "take", "set", "read"]
+Act = Literal["draw", "knob", "command", "room", "move", "play", "take", "tune", "set", "read"]
 
 
 @kind
@@ -139,7 +139,8 @@ def button(
     to: dict[str, str | int] | None = None,
 ):
     """Draws another sample, points at a `knob`, sends a `command` with `values` to the server or to the `room` of a class, moves the cursor
-    `to` somewhere, plays the replay from its beginning, opens the run's download, sets the knobs of `values`, or reads own sentences as
+    `to` somewhere, plays the replay from its beginning, opens the run's download, trains the run on
+    with other data, sets the knobs of `values`, or reads own sentences as
     `values` say."""
 
 
