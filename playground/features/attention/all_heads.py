@@ -111,7 +111,7 @@ def build_model_view(view: View, chosen: tuple[str, int, int], masks: Mapping[st
             "layer": view.say("heads.model_layer"),
             "head": view.say("heads.model_across"),
             "kind": view.say("page.part"),
-            "said": view.say("heads.table_name"),
+            "effect": view.say("heads.table_name"),
         },
         saved={"file": "attention-all-heads", "run": view.run.name, "step": view.look.step, "arrays": None},
     )
@@ -124,7 +124,7 @@ def _build_grid(view: View, kind: str, stack: np.ndarray, mask: np.ndarray, chos
         [
             {
                 "label": _label(view, HeadAt(kind, layer, head), scored.heads[layer][head]),
-                "said": _describe(view, HeadAt(kind, layer, head), weights, mask),
+                "effect": _describe(view, HeadAt(kind, layer, head), weights, mask),
                 "mini": make_miniature(np.asarray(weights, dtype=np.float64), mask, "probability", square=True),
             }
             for head, weights in enumerate(row)

@@ -61,6 +61,8 @@ def _describe_origin(view: View, step: TakenStep) -> str:
     if step.start.exact and kind == "made" and step.recorded != step.slow.loss:
         kind = "close"  # trained on another machine
     sentences = [view.say(f"step.{'exact' if step.start.exact else 'fresh'}_{kind}", **values)]
+    if not step.start.exact:
+        sentences.append(view.say("step.fresh", **values))
     if not step.start.exact and step.start.step in view.run.replay.parameters_by_step:
         sentences.append(view.say("step.rounded"))
     if step.start.step != view.step and view.step is not None:
