@@ -1,11 +1,15 @@
-"""The Attention tab: every head small, one large; which keys a query attends to, by how much, and which are masked."""
+"""The Attention tab: every head small, one large, also as the products behind one score and as attention rollout through all layers; which
+keys a query attends to, by how much, and which are masked."""
 
 from __future__ import annotations
+
+import inspect
+from functools import cache
 
 import numpy as np
 
 from playground.cursor import choices
-from playground.features.attention import all_heads, views
+from playground.features.attention import all_heads, figure as products
 from playground.features.attention.query import KINDS
 from playground.features.shared import blocks, heads, panels
 from playground.features.shared.heads import (
@@ -13,15 +17,26 @@ from playground.features.shared.heads import (
     choose_head,
     compute_mask,
     draw_large_head,
+    draw_matrix,
     draw_threads,
+    format_weight,
     label_heads,
     name_axes,
+    write_fed_note,
     write_title,
 )
-from playground.features.shared.naming import part_key
-from playground.features.shared.view import View, tokens
+from playground.features.shared.naming import part_key, variant_name
+from playground.features.shared.queries.activations import SentenceActivations, activations
+from playground.features.shared.view import LARGE, View, steps, texts, tokens
+from playground.inspection import attention as facts, overview as flows
+from playground.inspection.attention import product_fact, signed
+from playground.inspection.fact import percent
 from playground.inspection.heads import HeadScores
+from playground.model.attention import scaled_dot_product_attention
 from playground.words import paragraph
+
+MASKS = {"encoder": "padding", "decoder": "target", "cross": "memory"}
+SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
 
 
 @panels.declare("attention", "inside", 2, panels.ATTENTION)
@@ -45,7 +60,7 @@ def panel(view: View) -> dict:
                 css="stage",
             ),
             *side_blocks,
-            *views.build_explanation(view, layer, head, *name_axes(view, part), mask),
+            *build_explanation(view, layer, head, *name_axes(view, part), mask),
             blocks.chips("tokens", *list_token_lines(view, part)),
             blocks.text("what", about, css="pg-caption"),
             blocks.row(
@@ -96,9 +111,9 @@ def build_picture(view: View, mode: str, layer: int, head: int, mask: np.ndarray
     if mode == "lines":
         return draw_threads(view, view.part, (layer, head), stage=True), []
     if mode == "product":
-        return views.build_product(view, write_title(view, view.part, layer, head), layer, head), []
+        return build_product(view, write_title(view, view.part, layer, head), layer, head), []
     if mode == "rollout":
-        flow = views.draw_rollout(view, weights, mask, rows, columns)
+        flow = draw_rollout(view, weights, mask, rows, columns)
         return [flow, blocks.text("rollout-about", view.say("heads.rollout_about"), css="pg-caption")], draw_large_head(view, "attention")
     return draw_large_head(view, "attention", stage=True), []
 
@@ -107,3 +122,107 @@ def build_thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored
     """Builds a thumbnail of every head, with its name."""
     label = view.say("page.heads_label", sentences=scored.sentences)
     return build_small_heads(view, "heads", label, (layer, head), view.weights, mask, label_heads(view, scored, view.part))
+
+
+def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
+    """Builds the query-key view of the pinned pair, else of the strongest: two vectors, their products, and the resulting weight."""
+    if variant := variant_name(view.run, view.language):
+        return [blocks.text("variant", view.say("page.has_variant", variant=variant), css="pg-error")]
+    forward, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
+    stages, at = forward.stages, SUBLAYER[view.part].format(layer)
+    rows = texts(forward.source) if view.part == "encoder" else steps(forward)
+    columns = texts(forward.fed if view.part == "decoder" else forward.source)
+    weights, mask = stages[f"{at}.weights"].values[head], stages[f"{at}.weights"].mask
+    q, k = choose_pair(view, weights)
+    sum_to_weight = write_arithmetic(view, forward, at, head, (q, k))
+    is_rotated = f"{at}.q_turned" in stages
+    query, key = (stages[f"{at}.{name}_turned" if is_rotated else f"{at}.{name}"].values[head, n] for name, n in (("q", q), ("k", k)))
+    score = stages[f"{at}.scores"].values[head, q]
+    scaled = stages[f"{at}.scaled"].values[head, q] if f"{at}.scaled" in stages else None
+    fact = product_fact(query, key, score if scaled is None else scaled, mask[q], k)
+    notes = [view.say(fact.key, query_token=rows[q], key_token=columns[k], **fact.values)]
+    notes += [view.say("heads.product_turned")] * is_rotated
+    picture = view.draw(products.bars, query, key, kind=view.part, share=LARGE)
+    return [
+        blocks.row(
+            "pair",
+            blocks.slider("query", "q", f"{view.say('heads.query')} “{rows[q]}”", q, len(rows) - 1, first=1),
+            blocks.slider("key", "k", f"{view.say('heads.key')} “{columns[k]}”", k, len(columns) - 1, first=1),
+            css="controls",
+        ),
+        blocks.figure("product", picture, paragraph([*notes, write_fed_note(view, view.part), view.step_note(forward.step)]), title),
+        blocks.text("product-sum", sum_to_weight, css="pg-cell"),
+    ]
+
+
+def write_arithmetic(view: View, forward: SentenceActivations, at: str, head: int, cell: tuple[int, int]) -> str:
+    """Writes the arithmetic from a cell's score to its weight."""
+    stages, (q, k) = forward.stages, cell
+    weights, mask = stages[f"{at}.weights"].values[head], stages[f"{at}.weights"].mask
+    numbers = {
+        "sum": signed(stages[f"{at}.scores"].values[head, q, k], 4),
+        "weight": format_weight(weights[q, k]) if mask[q, k] else view.say("page.cell_masked"),
+    }
+    if f"{at}.scaled" not in stages:
+        return view.say("heads.arithmetic", **numbers)
+    scaled = signed(stages[f"{at}.scaled"].values[head, q, k], 4)
+    return view.say("heads.arithmetic_scaled", dims=stages[f"{at}.q"].values.shape[-1], score=scaled, **numbers)
+
+
+def build_explanation(view: View, layer: int, head: int, rows: list[str], columns: list[str], mask: np.ndarray) -> list[dict]:
+    """Builds the explanation of the picture: the arithmetic of one weight, the mask applied, and their code. A model variant gets only the
+    code; a step without saved parameters gets no arithmetic."""
+    code = blocks.code("source", scaled_dot_product_attention, lit=_masking_lines())
+    if variant_name(view.run, view.language):
+        return [code]
+    hidden = int(mask.size - mask.sum())
+    key = "heads.mask_hides" if hidden else "heads.mask_open"
+    sentences = [view.say(key, mask=view.say(f"page.mask_{MASKS[view.part]}"), hidden=hidden, cells=mask.size)]
+    forward, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
+    at, weights = SUBLAYER[view.part].format(layer), view.weights[layer, head]
+    if forward.step == view.look.step and forward.stages[f"{at}.weights"].values.shape[-2:] == weights.shape:  # else training moved on
+        crossing = facts.crossing(weights) if view.part == "cross" and view.step is None else None  # the caption's pair
+        q, k = choose_pair(view, weights * (mask.sum(axis=-1, keepdims=True) > 1), crossing)  # prefer a query with several visible keys
+        arithmetic = write_arithmetic(view, forward, at, head, (q, k))
+        sentences.insert(0, view.say("heads.weight_from", query_token=rows[q], key_token=columns[k], arithmetic=arithmetic))
+    return [*(blocks.text(f"how-{at}", text, css="pg-caption") for at, text in enumerate(sentences)), code]
+
+
+@cache
+def _masking_lines() -> tuple[int, ...]:
+    """Returns the lines of the attention function, counted from 1, that apply the mask."""
+    build_lines = inspect.getsource(scaled_dot_product_attention).splitlines()
+    return tuple(n for n, line in enumerate(build_lines, 1) if "mask" in line and "torch.where" in line)
+
+
+def choose_pair(view: View, weights: np.ndarray, preferred: tuple[int, int] | None = None) -> tuple[int, int]:
+    """Returns (query, key) of the cursor; where the cursor has none, `preferred`, else the pair of the largest weight."""
+    row = view.row(len(weights))
+    if preferred and row is None and view.number("k") is None:
+        return preferred
+    q = int(np.unravel_index(int(weights.argmax()), weights.shape)[0]) if row is None else row
+    k = view.number("k")
+    return q, k if k is not None and k < weights.shape[1] else int(weights[q].argmax())
+
+
+def draw_rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: list[str], columns: list[str]) -> dict:
+    """Draws the attention rollout of this kind of attention like one head."""
+    look, part, residual = view.look, view.part, view.run.experiment.model.residual
+    alignment = look.alignment if part == "cross" else None
+    if part == "cross":
+        flow, share = flows.cross(look.encoder, look.decoder, look.cross, residual)
+        fact = flows.strongest(flow, rows, columns)
+    else:
+        flow, share = flows.rollout(getattr(look, part), residual), 1.0
+        fact = flows.own(flow, rows, columns)
+    sentences = [view.say(fact.key, **fact.values)]
+    if alignment and facts.aligned(*flow.shape, alignment).any():
+        rolled_out, raw = (percent(facts.alignment_mass(each, alignment)) for each in (flow, weights))
+        sentences.append(view.say("heads.rollout_aligned", percent=rolled_out, raw=raw))
+    if share < 1:
+        sentences.append(view.say("heads.rollout_share", percent=percent(share)))
+    sentences.append(view.say("heads.rollout_residual" if residual else "heads.rollout_no_residual"))
+    labels = view.labels | {"weight": view.labels["flow"], "hover_weight": view.labels["hover_flow"]}
+    picture = draw_matrix(view, part, flow, mask, labels=labels)
+    title = view.say(f"heads.rollout_title_{part}", layers=len(getattr(look, part)))
+    return blocks.figure("rollout", picture, paragraph([*sentences, write_fed_note(view, view.part)]), title)

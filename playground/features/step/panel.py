@@ -15,6 +15,7 @@ from playground.features.step.gradient import choose_parameter, draw_matrix, fin
 from playground.features.step.query import TakenStep, entry, singular_values, training_step
 from playground.features.step.rows_query import BatchRows, batch_rows
 from playground.inspection.update import explain_update
+from playground.knobs import shown_value
 from playground.training.slow_step import slow_step
 from playground.words import paragraph
 from playground.words.amounts import percentage
@@ -94,7 +95,8 @@ def _describe_rule(view: View, step: TakenStep, name: str) -> list[str]:
     slow, rule = step.slow, step.slow.rules[name]
     config = view.run.experiment.training
     rate = format_4g(slow.rate * slow.rest_rate[name])
-    sentences = [view.say(f"step.rule_{rule}", rate=rate, beta1=f"{config.beta1:g}", beta2=f"{config.beta2:g}")]
+    key, name_shown = "step.rule_muon" if rule == "muon" else "step.rule_adam", shown_value("optimiser", rule, view.language)
+    sentences = [view.say(key, name=name_shown, rate=rate, beta1=f"{config.beta1:g}", beta2=f"{config.beta2:g}")]
     if slow.live.max_grad_norm:
         key = "step.clipped" if slow.clipped < 1 else "step.not_clipped"
         sentences.append(view.say(key, norm=format_4g(slow.grad_norm), most=f"{slow.live.max_grad_norm:g}", factor=format_4g(slow.clipped)))
