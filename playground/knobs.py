@@ -1,4 +1,4 @@
-"""Knobs and the cursor's fields: the possible values of a setting, the check of a value, and the error when it is refused."""
+"""Knobs and the cursor's fields: the possible values of a setting, their names, the check of a value, and the error when it is refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from playground.words import ENGLISH, listed, say
+from playground.words import ENGLISH, known, listed, say
 
 T = TypeVar("T")
 
@@ -106,6 +106,25 @@ def shortened(value: Any) -> str:
     """Shortens a foreign value for an error message."""
     text = as_text(value) if isinstance(value, (bool, int, float, str)) else type(value).__name__
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def label(name: str, language: str) -> str:
+    return say(language, f"knobs.{name}.label")
+
+
+def shown_value(name: str, value: Any, language: str) -> str:
+    """Formats a knob's value for the page."""
+    if isinstance(value, bool):
+        return say(language, "page.on" if value else "page.off")
+    if name == "task":
+        return say(language, f"tasks.{value}.label")
+    key = f"knobs.{name}.{as_text(value)}"
+    return say(language, key) if known(language, key) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def shown_setting(name: str, value: Any, language: str) -> str:
+    """Formats a knob with its value: “Heads 4”."""
+    return f"{label(name, language)} {shown_value(name, value, language)}"
 
 
 def _no_choice(name: str, value: Any, choices: Mapping | tuple) -> Refusal:

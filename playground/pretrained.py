@@ -104,16 +104,20 @@ class TrainedRun:
 
 @dataclass(frozen=True, repr=False)
 class Pretrained:
-    """A trained model with its tokenizers. `contents` holds the files it was built from, by their names; `example` is a source sentence
-    for its picture in a notebook."""
+    """A trained model with its tokenizers. `contents` holds the files it was built from, by their names."""
 
     model: Transformer
     tokenizers: tuple[Tokenizer, Tokenizer]
     run: TrainedRun
     longest_target: int = 0  # of the training data, in tokens with EOS; 0 if unknown
     contents: Mapping[str, bytes] = field(default_factory=dict)
-    example: str = ""
     best: Pretrained | None = None  # as it was at the lowest validation loss, if the training kept it
+
+    @cached_property
+    def example(self) -> str:
+        """A source sentence for its picture in a notebook: for a toy task a held-out one; "" for own sentences."""
+        task = self.run.settings["task"]
+        return (TASKS[task].telling or next(draw_examples(task, "heldout", self.run.settings["data_seed"])).src) if task in TASKS else ""
 
     def __repr__(self) -> str:
         size = sum(parameter.numel() for parameter in self.model.parameters())
@@ -121,7 +125,7 @@ class Pretrained:
         return f"<Pretrained {self.run.settings['task']}: {size:,} parameters, {scores}>"
 
     def _repr_html_(self) -> str:
-        """Adds to the line the attention weights with which the model translates its example: for a toy task a held-out sentence."""
+        """Adds to the line the attention weights with which the model translates its example."""
         return f"<div>{escape(repr(self))}</div>" + (self.attention(self.example)._repr_html_() if self.example else "")
 
     @overload
@@ -139,8 +143,9 @@ class Pretrained:
         must: Sequence[str] = (), must_not: Sequence[str] = (),
     ) -> str | list[str]:  # fmt: skip
         """Translates a sentence, or each of a list: greedily, with a beam of this width, or sampled at a temperature above 0, where the
-        seed decides the sentence. Every output of a beam contains the words (or phrases) of `must`, and none of `must_not`. Raises Refusal
-        for a text that is empty or too long and for words that can't be met, ValueError for a beam below 1 and for one while sampling."""
+        seed decides the sentence. Every output of a beam contains the words (or phrases) of `must`, and none of `must_not`, nor a longer
+        word that begins with the pieces of one. Raises Refusal for a text that is empty or too long and for words that can't be met,
+        ValueError for a beam below 1 and for one while sampling."""
         if beam < 1 or (beam > 1 and temperature):
             raise ValueError("a beam has a width of 1 at least; where tokens are sampled there is none")
         texts = [text] if isinstance(text, str) else text
@@ -242,9 +247,7 @@ def build_pretrained(contents: Mapping[str, bytes]) -> Pretrained:
         raise Refusal("runs.not_a_run", what="config.json")
     model = _model(experiment.model, src.size, tgt.size, contents["model.safetensors"])
     run = TrainedRun(experiment.flat(), contents["history.csv"].decode("utf-8", "replace"))
-    task = experiment.data.task
-    example = (TASKS[task].telling or next(draw_examples(task, "heldout", experiment.data.data_seed)).src) if task in TASKS else ""
-    return Pretrained(model, (src, tgt), run, longest, dict(contents), example)
+    return Pretrained(model, (src, tgt), run, longest, dict(contents))
 
 
 def _model(config: ModelConfig, src_vocab: int, tgt_vocab: int, data: bytes) -> Transformer:

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import sys
 import webbrowser
 from contextlib import redirect_stdout
@@ -13,7 +14,7 @@ import pytest
 import torch
 
 from playground import __version__
-from playground.cli import main, parser, serving
+from playground.cli import main, parser, serving, training
 from playground.cli.training import _experiment
 from playground.config import PRESETS, TASK_STEPS, Refusal, default, to_json
 from playground.data.suggestion import suggest
@@ -191,6 +192,25 @@ def test_a_run_that_diverges_ends_with_another_code(capsys, monkeypatch):
     monkeypatch.setattr(Training, "steps", steps)
     assert main(["train", *SMALL, "--json"]) == 2
     assert printed(capsys)[-1]["status"] == "diverged"
+
+
+def test_ctrl_c_ends_a_training_after_its_step_and_says_how_it_goes_on(trained, capsys, monkeypatch, tmp_path):
+    tell, folder = training._tell, tmp_path / "run"
+
+    def interrupt(run, *rest):
+        if run.step == 5 and run.status == "training":
+            signal.raise_signal(signal.SIGINT)
+        return tell(run, *rest)
+
+    monkeypatch.setattr(training, "_tell", interrupt)
+    for options, advice in (["--out", str(folder)], f"go on with --resume {folder}"), ([], "--out"):
+        assert main(["train", *SMALL, *options]) == 130
+        assert f"Interrupted after step 5: {advice}" in capsys.readouterr().err.replace("nothing is kept (", "")
+    monkeypatch.setattr(training, "_tell", tell)
+    assert main(["train", "--resume", str(folder)]) == 0
+    assert Folder(folder).run.history.steps.column("loss") == Folder(trained[1]).run.history.steps.column("loss")
+    monkeypatch.setattr(training, "_tell", lambda run, *rest: signal.raise_signal(signal.SIGINT))  # a second time, and too early
+    assert main(["train", *SMALL]) == 130
 
 
 def test_a_task_that_needs_more_steps_gets_them():

@@ -155,6 +155,7 @@ def test_what_is_saved_is_loaded_as_the_same_model(reverse, tmp_path, name):
     again = playground.load(tmp_path / name)
     assert repr(again) == repr(reverse) == "<Pretrained reverse: 239,262 parameters, 90 steps, exact match 99.0%>"
     assert again.contents == reverse.contents
+    assert "example" not in vars(again), "drawn only for a picture"
     picture = again._repr_html_()
     assert picture.startswith("<div>&lt;Pretrained reverse: ")
     assert picture.count("<rect") == 1 + (len(again.example) + 1) * (len(again.translate(again.example)) + 1)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from playground import __version__
 from playground.cli import decoding, reports, serving, sharing, training
-from playground.cli.options import Parser, explain_error
+from playground.cli.options import INTERRUPTED, Parser, explain_error
 from playground.config import Refusal
 
 COMMANDS = (
@@ -34,7 +34,7 @@ def parser() -> Parser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command. Returns the exit code: 2 when a request can't be fulfilled."""
+    """Runs one command. Returns the exit code: 2 when a request can't be fulfilled, 130 after Ctrl-C."""
     options = parser().parse_args(arguments)
     try:
         return options.act(options) or 0
@@ -45,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if package == "playground":
             raise
         print(Refusal("export.no_package", package=package), file=sys.stderr)
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:  # the reader of the output has closed it, like `head`
         return 0
     except OSError as error:

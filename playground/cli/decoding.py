@@ -42,7 +42,7 @@ def add_translate(commands: Commands) -> None:
     command.add_argument("--top-k", type=int, default=0, help="sample from this many of the most likely tokens; 0: from all")
     command.add_argument("--top-p", type=float, default=1.0, help="sample from the fewest tokens whose probabilities sum to this")
     command.add_argument("--seed", type=int, default=0, help="random seed of sampling")
-    for name, rule in (("must", "must come"), ("must-not", "must not come")):
+    for name, rule in (("must", "must come"), ("must-not", "must not come, nor a longer word that begins with its pieces")):
         about = f"a word or phrase that {rule} (may be repeated); with beam search, which it chooses"
         command.add_argument(f"--{name}", action="append", default=[], metavar="WORD", help=about)
     about = "the output starts with this text; of a whole target --json says the score and the probability of each token"

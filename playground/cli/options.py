@@ -14,6 +14,7 @@ ENCODING = "the encoding of a file, if it can’t be found out; one for all, or 
 STEP = "an earlier step, from the training replay"
 SAME_LANGUAGE = "lines that follow one another are pairs even if they seem to be in one language"
 FOLDER = "where a server keeps its runs, if not in PLAYGROUND_DATA or its usual place"
+INTERRUPTED = 130  # the exit code after Ctrl-C, as of shells
 COPY_UNKNOWN = "in place of <unk>, the word of the source that cross-attention attends to most there"
 
 Commands = Any  # argparse's parsers of the commands, which have no public type

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from playground.cli.options import RUN, SAME_LANGUAGE, Commands, add_columns, add_command, option
+from playground.cli.options import INTERRUPTED, RUN, SAME_LANGUAGE, Commands, add_columns, add_command, option
 from playground.cli.reports import choices_of, read_pairs
 from playground.config import FORMER_NAMES, KNOBS, PRESETS, Experiment, Refusal, check, default, preset, with_task_steps
 from playground.knobs import as_text
@@ -86,12 +87,28 @@ def train(options: argparse.Namespace) -> int:
         print("\n".join(_report_outlook(run.experiment, pairs, corpora)), file=sys.stderr, flush=True)
     started, printed = time.perf_counter(), len(run.history.validations)
     replay = BUDGET_BYTES if options.replay_bytes is None else max(options.replay_bytes, 0)
-    for _ in train_inline.train(run, corpora, replay, saved=saved, out=options.out, start=start):
-        printed = _tell(run, printed, started, options.json)
+    before = signal.signal(signal.SIGINT, partial(_stop, run))
+    try:
+        for _ in train_inline.train(run, corpora, replay, saved=saved, out=options.out, start=start):
+            printed = _tell(run, printed, started, options.json)
+    finally:
+        signal.signal(signal.SIGINT, before)
     seconds = time.perf_counter() - started
     _tell(run, printed, started, options.json)
     _tell_end(run, seconds, options)
+    if run.status == "stopped":
+        advice = f"go on with --resume {options.out}" if options.out else "nothing is kept (--out FOLDER keeps a training)"
+        print(f"Interrupted after step {run.step}: {advice}.", file=sys.stderr)
+        return INTERRUPTED
     return 0 if run.status == "done" else 2
+
+
+def _stop(run: Any, *_: Any) -> None:
+    """Ends a training after its present step, so that it can be kept; before the first step, and at a second Ctrl-C, the program."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if run.status != "training":
+        raise KeyboardInterrupt
+    run.obey("stop")
 
 
 def _name_settings(options: argparse.Namespace) -> list[str]:

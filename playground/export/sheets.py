@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from playground.config import BOS, SPECIAL_TOKENS, UNK
+from playground.config import BOS, PAD, SPECIAL_TOKENS, UNK
 from playground.data.tokenizers import Tokenizer
 from playground.export.cells import Area, CellWriter
 from playground.inspection.activations import Stage
@@ -37,7 +37,8 @@ HIDDEN = {"S": "TRANSPOSE(src_ids)=0", "T": "(TRANSPOSE(tgt_ids)=0)+(TRANSPOSE(t
 MEMORY = {"whole": "{x}", "cut": "0*{x}", "mean": "MMULT(TRANSPOSE(1*(src_ids>0)),{x})/SUM(1*(src_ids>0))+0*{x}"}
 SINUSOIDS = f"IF(MOD(dims,2)=0,SIN({{side}}_pos/{BASE}^(dims/d_model)),COS({{side}}_pos/{BASE}^((dims-1)/d_model)))"
 SOFTMAX = "EXP({row}-MAX({row}))/SUM(EXP({row}-MAX({row})))"
-LOSS = "LN(SUM(EXP({row}-MAX({row}))))+MAX({row})-INDEX({row},1,{id}+1)"  # cross-entropy: log of the sum of exp, minus the right logit
+# cross-entropy, log of the sum of exp minus the right logit; 0 at a token that doesn't count
+LOSS = "({id}<>{pad})*(LN(SUM(EXP({row}-MAX({row}))))+MAX({row})-INDEX({row},1,{id}+1))"
 NORM = "({row}-AVERAGE({row}))/SQRT(VARP({row})+0.00001)"
 LOOK_UP = "IFERROR(INDEX(token_ids_{side},MATCH(TRUE,EXACT(tokens_{side},{cell}),0)),{unknown})"
 # stage -> its formula: x and y are its inputs, those of a head where it has heads, MASK where no query may attend, side is src or tgt
@@ -249,10 +250,10 @@ class Sheets:
         cells.place(best, 1, lambda row: f"INDEX(tokens_tgt,MATCH(MAX({logit_rows[row]}),{logit_rows[row]},0))")
         cells.place([[name] for name in self.target], 2, "right_tokens")
         cells.place(shares[:, None], 3, lambda row: f"INDEX({chance_rows[row]},1,{id_cells[row]}+1)")
-        area = cells.place(losses[:, None], 4, lambda row: LOSS.format(row=logit_rows[row], id=id_cells[row]), name="losses")
+        area = cells.place(losses[:, None], 4, lambda row: LOSS.format(row=logit_rows[row], id=id_cells[row], pad=PAD), name="losses")
         cells.advance(area)
         cells.write_title(self.say("workbook.loss"))
-        cells.place([[float(losses.mean())]], 1, lambda row: "AVERAGE(losses)", name="loss")
+        cells.place([[float(losses.mean())]], 1, lambda row: f"SUM(losses)/SUM(1*(right_ids<>{PAD}))", name="loss")
         return float(losses.mean())
 
 def _name_tokens(tokenizer: Tokenizer) -> list[str]:

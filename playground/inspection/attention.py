@@ -158,11 +158,12 @@ def facts(
 ) -> Fact:  # fmt: skip
     """Returns the strongest true statement about one head: the place it attends to most often, else that it spreads, is sharp, or unclear.
 
-    "figures.looks_<place>" takes {percent} (of rows) and {mass} (mean weight there, in percent), "figures.sharp" {bits} (mean entropy of
-    a row) and {mass} (mean weight on a row's one token, in percent), "figures.spreads" and "figures.unclear" take {effective} (2 to the
-    entropy: the equivalent number of evenly weighted tokens) of {tokens}. With the tokens of both sides, `rows` and `columns`, an unclear
-    head is described by its largest weight: "figures.unclear_but", {query_token}, {key_token}, {percent}; `names` are the rows' names
-    where they differ from their tokens. The caller adds {layer} and {head}, and leaves out rows of padding.
+    "figures.looks_<place>", the {pattern} of "figures.looks", takes {percent} (of rows) and {mass} (mean weight there, in percent),
+    "figures.sharp" {bits} (mean entropy of a row) and {mass} (mean weight on a row's one token, in percent), "figures.spreads" and
+    "figures.unclear" take {effective} (2 to the entropy: the equivalent number of evenly weighted tokens) of {tokens}. With the tokens of
+    both sides, `rows` and `columns`, an unclear head is described by its largest weight: "figures.unclear_but", {query_token},
+    {key_token}, {percent}; `names` are the rows' names where they differ from their tokens. The caller adds {layer} and {head}, and
+    leaves out rows of padding.
     """
     w, allowed = np.asarray(weights, dtype=np.float64), _broadcast_mask(weights, mask)
     choices = allowed.sum(axis=1)

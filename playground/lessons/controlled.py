@@ -18,19 +18,21 @@ import numpy as np
 
 from playground.config import Experiment
 from playground.data.corpus import Corpus
+from playground.knobs import shown_setting
 from playground.lessons.lab import Dots, Lab, Lines, Margin, Outcome, TextTable, Value
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora, ModelCache
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
 from playground.training.metrics import build_eval_set, validate
-from playground.words import known, percentage
+from playground.words import known, listed, percentage
 
 # A model that learns to reverse letters within two or three seconds, unless it is broken.
 SMALL = dict(
     d_model=32, n_heads=4, d_ff=64, encoder_layers=1, decoder_layers=1, steps=150, batch_size=64, packing=False, threads=1,
     validation_size=100, eval_every=10, precision="float32",
 )  # fmt: skip
+STATED = ("task", "encoder_layers", "decoder_layers", "d_model", "n_heads", "dropout", "steps", "batch_size", "optimiser")  # to the reader
 NATS = ("loss", "train")  # losses; all other numbers are fractions
 VALIDATED = ("exact", "tokens", "loss")  # numbers of the last validation
 CLOSE = 0.05  # a smaller difference between arms is none
@@ -158,6 +160,16 @@ class ControlledExperiment(Lab):
         """Returns the key of its own text, or else of one common to its family or all experiments."""
         keys = [f"{area}.{key}" for area in (self.area, self.family, "experiment")]
         return next((own for own in keys if known(language, own)), keys[-1])
+
+    def say(self, language: str, key: str, **values: Value) -> str:
+        """Returns a text, `about` with the settings that all arms share."""
+        return super().say(language, key, **values | ({"settings": self.name_settings(language)} if key == "about" else {}))
+
+    def name_settings(self, language: str) -> str:
+        """Names the main settings, without 0, in which no arm differs: "d_model 32, Optimiser Muon"."""
+        first, *rest = [self.experiment(arm, 1).flat() for arm in self.arms_of(1)]
+        shared = (name for name in STATED if first[name] and all(flat[name] == first[name] for flat in rest))
+        return listed(language, (shown_setting(name, first[name], language) for name in shared))
 
     def experiment(self, arm: str, seed: int) -> Experiment:
         return Experiment().with_(**{**SMALL, **self.base, **self.arms_of(seed)[arm], "seed": seed})

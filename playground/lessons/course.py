@@ -15,6 +15,7 @@ from typing import Any
 from playground import cursor
 from playground.config import Refusal
 from playground.lessons import run_questions
+from playground.lessons.lab import compose
 from playground.lessons.run_questions import Question
 from playground.lessons.tour import STOPS
 from playground.words import say
@@ -96,7 +97,7 @@ class Lesson:
         return next((step.to["run"] for step in self.does if "run" in step.to), "")
 
     def say(self, language: str, key: str, **values: Any) -> str:
-        return say(language, f"course.{self.name}.{key}", **values)
+        return compose(language, lambda part: f"course.{self.name}.{part}", key, values)
 
     def step(self, language: str, name: str) -> str:
         """Returns the instruction of a step."""

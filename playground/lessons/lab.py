@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,15 @@ from playground.config import Refusal
 from playground.words import known, paragraph, say
 
 Value = float | int | str
-COMPOSED = {"about": ("setup", "about"), "question": ("question", "asks")}  # texts that begin or end with one common to several labs
+COMPOSED = {"about": ("about", "setup"), "question": ("question", "asks")}  # texts that end with one common to several labs
+
+
+def compose(language: str, find_key: Callable[[str], str], key: str, values: Mapping[str, Any]) -> str:
+    """Returns a text with those that belong to it: what all verdicts share stands once, in `verdict_numbers` before and `verdict_reason`
+    after the `why_` of an answer. `find_key` returns the full key of a text."""
+    keys = COMPOSED.get(key, (key,)) if not key.startswith("why_") else ("verdict_numbers", key, "verdict_reason")
+    full_keys = [find_key(part) for part in keys if part == key or known(language, find_key(part))]
+    return paragraph(say(language, full_key, **values) for full_key in full_keys)
 
 
 @dataclass(frozen=True)
@@ -129,11 +138,9 @@ class Lab:
         return f"lab_{self.name}"
 
     def say(self, language: str, key: str, **values: Value) -> str:
-        """Returns the lab's text. What all verdicts share stands once, in `verdict_numbers` before and `verdict_reason` after the `why_` of
-        an answer; and what several labs have in common, in `setup` before `about` and `asks` after `question`."""
-        keys = COMPOSED.get(key, (key,)) if not key.startswith("why_") else ("verdict_numbers", key, "verdict_reason")
-        parts = (part for part in keys if part == key or self.knows(language, part))
-        return paragraph(say(language, self.find_key(language, part), **values) for part in parts)
+        """Returns the lab's text (see `compose`); what several labs have in common stands in `setup` after `about` and `asks` after
+        `question`."""
+        return compose(language, partial(self.find_key, language), key, values)
 
     def find_key(self, language: str, key: str) -> str:
         """Returns the full key of a text."""

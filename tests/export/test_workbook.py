@@ -63,7 +63,7 @@ def test_every_formula_is_what_the_model_computes(tmp_path, name):
         else:
             np.testing.assert_allclose(calculated.astype(float), np.array(written, float), rtol=1e-5, atol=1e-5, err_msg=text)
         texts.add(text)
-    assert {"=MMULT(Q_2_enc1,TRANSPOSE(K_2_enc1))", "=AVERAGE(losses)"} <= texts
+    assert {"=MMULT(Q_2_enc1,TRANSPOSE(K_2_enc1))", "=SUM(losses)/SUM(1*(right_ids<>0))"} <= texts
 
 
 def test_the_proposed_change_changes_the_loss_as_proposed(tmp_path):
@@ -75,6 +75,11 @@ def test_the_proposed_change_changes_the_loss_as_proposed(tmp_path):
     difference = next(float(value[0, 0]) for text, value, _ in calculated if text.startswith("=loss-"))
     assert difference == pytest.approx(float(change), rel=0.3)
     assert difference < 0
+    (sheet, cells), *_ = openpyxl.load_workbook(path).defined_names["right_tokens"].destinations
+    changed = {f"'[w.xlsx]{sheet.upper()}'!{cells.replace('$', '').split(':')[1]}": "<pad>"}  # in place of <eos>
+    values = {text: (value, written) for text, value, written in calculate(path, changed)}
+    *losses, padded = [float(value[0, 0]) for text, (value, _) in values.items() if text.startswith("=(INDEX(right_ids")]
+    assert (padded, float(values["=SUM(losses)/SUM(1*(right_ids<>0))"][0][0, 0])) == (0, pytest.approx(np.mean(losses))), "it doesn't count"
 
 
 def test_what_has_no_workbook_names_the_setting_that_has(tmp_path, capsys):

@@ -1,7 +1,6 @@
 """Benches: arms that differ in one thing only, judged by what became of them; every one that is declared does, and has its words."""
 
 import json
-import re
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -14,8 +13,9 @@ from hypothesis import given, strategies as st
 
 from playground.choices import BUGS
 from playground.config import EOS, KNOBS, PAD, Experiment
+from playground.knobs import shown_setting
 from playground.lessons import controlled
-from playground.lessons.controlled import CLOSE, SMALL, ControlledExperiment, Result, best, margin, measure_harder, spread
+from playground.lessons.controlled import CLOSE, SMALL, STATED, ControlledExperiment, Result, best, margin, measure_harder, spread
 from playground.lessons.lab import Lines
 from playground.lessons.labs import LABS, bugs, why_attention
 from playground.lessons.labs.ablations import judges
@@ -326,7 +326,7 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
     plain |= {f"name_{word}" for word in (*arms, *numbers)}
     plain |= {f"name_{label}" for exhibit in own for label in (exhibit.lines if isinstance(exhibit, Lines) else exhibit.columns)}
     curves = {f"name_{arm}_{measure}" for arm in arms for measure in lab.measures if len(lab.measures) > 1}
-    steps = {str(lab.experiment(arm, 1).training.steps) for arm in arms}
+    flats = [lab.experiment(arm, 1).flat() for arm in arms]
     for language in LANGUAGES:
         assert all(lab.say(language, key) for key in (*plain, *curves, "axis_percent", "name_arm", "name_seed"))
         shared = [lab.say(language, part, **values) for part in ("verdict_numbers", "verdict_reason") if lab.knows(language, part)]
@@ -334,7 +334,10 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
         for exhibit in own:
             parts = ("show", "caption", "axis") if isinstance(exhibit, Lines) else ("show", "caption")
             assert all(lab.say(language, f"{part}_{exhibit.name}", **exhibit.caption) for part in parts)
-        assert steps <= set(re.findall(r"\d+", lab.say(language, "about")))
+        assert (settings := lab.name_settings(language)) in lab.say(language, "about")
+        for knob in STATED:
+            choices = {flat[knob] for flat in flats}
+            assert (shown_setting(knob, min(choices), language) in settings) == (len(choices) == 1 and choices != {0}), knob
     spoken = plain | {"asks", "setup", "verdict_numbers", "verdict_reason", *(f"why_{guess}" for guess in lab.guesses)}
     spoken |= {f"{part}_{end}" for part in ("show", "caption", "axis") for end in ("course", "ends", *(exhibit.name for exhibit in own))}
     assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= spoken

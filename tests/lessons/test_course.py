@@ -136,7 +136,8 @@ def test_every_place_knob_run_and_lab_exists_and_no_question_is_asked_twice():
 def words_of(lesson: course.Lesson) -> set[str]:
     own = {f"step_{step.name}" for step in lesson.does if lesson is not TOUR}
     if lesson.question:
-        own |= {"question", *(f"{kind}_{answer}" for kind in ("guess", "why") for answer in lesson.question.guesses)}
+        own |= {"question", "verdict_numbers", *(f"{kind}_{answer}" for kind in ("guess", "why") for answer in lesson.question.guesses)}
+    own |= {"verdict_reason"} if lesson.name == "training" else set()
     return {f"course.{lesson.name}.{key}" for key in (*WORDS, *own)}
 
 

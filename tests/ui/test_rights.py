@@ -164,11 +164,11 @@ def test_the_ids_of_others_open_nothing_wherever_they_stand(site, people, each):
     before, calls, secrets = owned(site, people), valid_calls(people), (people.own, people.run)[: 1 + each]
     attack = Attack(people.port, calls, people)
     for kind in sorted(set(calls) - ROUTINE, key=lambda kind: kind in LAST):
-        for call in (call for secret in secrets for call in calls_with(calls[kind], secret, each)):
-            _, answer = attack.answered(call, "hostile")
-            assert others_in(call, answer, people) == set(), call
-            assert SOURCE.encode() not in answer, call
-            assert LABEL.encode() not in answer, call
+        for attempt in (attempt for secret in secrets for attempt in calls_with(calls[kind], secret, each)):
+            _, answer = attack.answered(attempt, "hostile")
+            assert others_in(attempt, answer, people) == set(), attempt
+            assert SOURCE.encode() not in answer, attempt
+            assert LABEL.encode() not in answer, attempt
         assert owned(site, people) == before, kind
 
 

@@ -13,7 +13,7 @@ from playground.features.shared.blocks.kind import Hue, MapColours, Miniature, k
 
 class SmallHead(TypedDict):
     label: str  # layer and head, and its name
-    said: str  # its effect in this sentence
+    effect: str  # in this sentence
     mini: Miniature
 
 

@@ -13,7 +13,7 @@ from playground.features.shared import blocks
 from playground.features.shared.figures import theme
 from playground.features.shared.figures.plain import make_miniature
 from playground.features.shared.figures.theme import PLAIN, Style
-from playground.features.shared.heads import format_number, name_head
+from playground.features.shared.heads import format_number, name_head, say_fact
 from playground.features.shared.naming import part_key
 from playground.features.shared.view import View, steps, texts
 from playground.inspection import attention as facts
@@ -49,7 +49,7 @@ def build_table(view: View, scored: HeadScores) -> list[dict]:
     ]
     is_snapshot = view.step is not None and view.run.parameters_at(view.step)[0] != view.look.step
     counts = {"sentences": scored.sentences, "most": f"{scored.most:.2f}", "step": view.look.step}
-    sentences = [view.say("heads.rule_replay" if is_snapshot else "heads.rule", **counts)]
+    sentences = [view.say(f"heads.{key}", **counts) for key in ("rule_replay" if is_snapshot else "rule_heldout", "rule")]
     if any(head.name == "sharp" for head in flat):
         sentences.append(view.say("heads.rule_sharp"))
     common_name, count = scored.commonest()
@@ -111,7 +111,7 @@ def build_model_view(view: View, chosen: tuple[str, int, int], masks: Mapping[st
             "layer": view.say("heads.model_layer"),
             "head": view.say("heads.model_across"),
             "kind": view.say("page.part"),
-            "said": view.say("heads.table_name"),
+            "effect": view.say("heads.table_name"),
         },
         saved={"file": "attention-all-heads", "run": view.run.name, "step": view.look.step, "arrays": None},
     )
@@ -124,7 +124,7 @@ def _build_grid(view: View, kind: str, stack: np.ndarray, mask: np.ndarray, chos
         [
             {
                 "label": _label(view, HeadAt(kind, layer, head), scored.heads[layer][head]),
-                "said": _describe(view, HeadAt(kind, layer, head), weights, mask),
+                "effect": _describe(view, HeadAt(kind, layer, head), weights, mask),
                 "mini": make_miniature(np.asarray(weights, dtype=np.float64), mask, "probability", square=True),
             }
             for head, weights in enumerate(row)
@@ -151,7 +151,7 @@ def _describe(view: View, at: HeadAt, weights: np.ndarray, mask: np.ndarray) -> 
     rows, names = (source, source) if at.kind == "encoder" else (output, steps(look))
     alignment = look.alignment if at.kind == "cross" else None
     fact = facts.facts(weights, at.kind, mask=mask, alignment=alignment, rows=rows, columns=columns, names=names)
-    return view.say(fact.key, **{"layer": at.layer + 1, "head": at.head + 1, **fact.values})
+    return say_fact(view, fact, at.layer, at.head)
 
 
 def write_caption(view: View, summary: Overview) -> str:

@@ -64,7 +64,7 @@ function fillGrid(element, grid, block) {
     head.setAttribute("aria-label", small.label);
     head.setAttribute("aria-pressed", String(chosen));
     head.title = small.label;
-    head.pgSaid = small.said;
+    head.pgSaid = small.effect;
     miniature(head.firstChild, small.mini, block.colours);
   });
 }
@@ -143,8 +143,8 @@ async function modelDrawing(block) {
  * A row for each head, with what it does in this sentence.
  * @param {Block} block
  */
-function modelTable({ grids, words: { kind, layer, head, said: text } }) {
+function modelTable({ grids, words: { kind, layer, head, effect: text } }) {
   const rows = grids.flatMap(({ label, heads }) => heads.flatMap((row, down) => row.map((cell, across) =>
-    [label, down + 1, across + 1, `${cell.label}. ${cell.said}`])));
+    [label, down + 1, across + 1, `${cell.label}. ${cell.effect}`])));
   return { head: [kind, layer, head, text], rows };
 }

@@ -1,4 +1,5 @@
-"""The Attention tab: every head small, one large; which keys a query attends to, by how much, and which are masked."""
+"""The Attention tab: every head small, one large, also as the products behind one score and as attention rollout through all layers; which
+keys a query attends to, by how much, and which are masked."""
 
 from __future__ import annotations
 
@@ -35,6 +36,9 @@ from playground.inspection.edits import parse
 from playground.inspection.heads import HeadScores
 from playground.model import attention
 from playground.words import paragraph
+
+MASKS = {"encoder": "padding", "decoder": "target", "cross": "memory"}
+SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
 
 
 @panels.declare("attention", "inside", 2, panels.ATTENTION)
@@ -141,12 +145,6 @@ def build_thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored
     """Builds a thumbnail of every head, with its name."""
     label = view.say("page.heads_label", sentences=scored.sentences)
     return build_small_heads(view, "heads", label, (layer, head), view.weights, mask, label_heads(view, scored, view.part))
-
-
-# ---- other displays of one head: as the products behind one score, and as attention rollout through all layers ----
-
-MASKS = {"encoder": "padding", "decoder": "target", "cross": "memory"}
-SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
 
 
 def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:

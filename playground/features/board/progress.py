@@ -65,7 +65,7 @@ def write_verdict(view: View, class_board: Board, outcome: Outcome | None) -> tu
     results = [[Result(str(arm), each.number, each.run, {}, {"exact": each.score}) for each in ended[arm]] for arm in (first, second)]
     fewest = min(map(len, results))
     verdict_key = "one" if fewest < 2 else "above" if above(*results, "exact", CLOSE) else "close"  # one run has no spread
-    notes = [view.say(f"board.why_{verdict_key}", same=comparison.same)] if fewest > 1 else []
+    notes = [view.say("board.paired", same=comparison.same), view.say(f"board.why_{verdict_key}")] if fewest > 1 else []
     if fewest < ENOUGH_SEEDS:
         notes.append(view.say("board.weak_runs", least=ENOUGH_SEEDS, fewest=fewest))
     missing_count = len(class_board.arms) - len(ended)

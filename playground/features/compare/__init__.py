@@ -21,7 +21,7 @@ class RunRow(TypedDict):
     key: LineKey | None  # of a ticked run
     here: bool  # the run on screen
     pinned: bool
-    mine: bool  # the visitor may rename and delete it
+    own: bool  # the visitor may rename and delete it
 
 
 class RunColumn(TypedDict):

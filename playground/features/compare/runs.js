@@ -76,7 +76,7 @@ function runRow(row, block) {
   });
   const own = (act, picture, onclick) =>
     button({ class: "pg-run-act", title: say(act), "aria-label": `${say(act)} ${name}`, onclick, ...about(act) }, icon(picture));
-  const acts = row.mine ? [own("rename", "pen", rename), own("delete", "trash", remove)] : [];
+  const acts = row.own ? [own("rename", "pen", rename), own("delete", "trash", remove)] : [];
   return h("tr", { dataset: { run: id }, class: row.here ? "here" : undefined },
     h("td", { class: "pg-run-tick" }, tick, row.key ? sample(row.key) : null), h("th", { scope: "row" }, open),
     h("td", { class: "pg-run-difference" }, line), row.numbers.map(number),

@@ -117,7 +117,7 @@ def _fill_row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | Non
         "key": key,
         "here": run is view.run,
         "pinned": is_pinned,
-        "mine": view.runs.owns(run.id, view.token),
+        "own": view.runs.owns(run.id, view.token),
     }
 
 

@@ -54,8 +54,7 @@ def plane(
     xy = theme.fit(xy, names, shares)
     palette, hue, count = style.colors, style.hue(kind), len(names)
     texts = [str(place) for place in places] if by_place and places is not None else names
-    side = style.stage - 54 if style.stage else min(style.width - 54 - 12, MAX_SIDE_PX, style.tallest)
-    room = np.array([style.width - 66 if style.stage else side, side])  # px
+    room = _measure_room(style)
     scale = room.min() / (2 * ROOM * limit)  # px of a unit
     ringed = [*([] if chosen is None else [chosen]), *near]
     dots = np.full(count, DOT)
@@ -65,17 +64,12 @@ def plane(
     order = dict.fromkeys([*ringed, *range(count - own, count), *range(count)])
     sides, away = _place_names(texts, sizes, xy * scale, dots, room, order, ringed)
     written = [tokens.label(text) for text in texts]
-    ink = [hue] * count if places is None else _mix_shades(places, hue, palette["paper"])
-    ink = [*ink[: count - own], *[palette["text"]] * own]
+    shades = [hue] * count if places is None else _mix_shades(places, hue, palette["paper"])
+    ink = [*shades[: count - own], *[palette["text"]] * own]
     x, y = theme.rounded(xy[:, 0]), theme.rounded(xy[:, 1])
-    hover = [tokens.label(name) for name in names]
-    if places is not None:
-        hover = [f"{name} ({place})" for name, place in zip(hover, places, strict=True)]
+    hover = [tokens.label(name) + ("" if places is None else f" ({places[at]})") for at, name in enumerate(names)]
     data = [
-        {
-            "type": "scatter", "mode": "lines", "x": x[count - own :], "y": y[count - own :], "visible": own > 1, "hoverinfo": "skip",
-            "line": {"color": palette["muted"], "width": 1},
-        },
+        _draw_line(x[count - own :], y[count - own :], palette["muted"]),
         {
             "type": "scatter", "mode": "markers+text", "x": x, "y": y, "meta": {"field": "token"}, "hovertext": hover,
             "customdata": list(range(count) if ids is None else ids), "cliponaxis": False,
@@ -87,15 +81,23 @@ def plane(
         _draw_rings([xy[at] for at in near], NEAR + RING, 1, palette["muted"]),
         _draw_rings([] if chosen is None else [xy[chosen]], CHOSEN + RING, 2, palette["text"]),
     ]  # fmt: skip
-    notes = [
-        {
-            "x": x[at], "y": y[at], "ax": by[0], "ay": -by[1], "text": written[at], "borderpad": 0, "showarrow": True, "arrowhead": 0,
-            "font": {"family": theme.MONO, "size": sizes[at], "color": ink[at]}, "arrowwidth": 1, "arrowcolor": palette["muted"],
-            "standoff": (CHOSEN + RING) / 2,
-        }
-        for at, by in away.items()
-    ]  # fmt: skip
+    fonts = {at: {"family": theme.MONO, "size": sizes[at], "color": ink[at]} for at in away}
+    notes = [_write_away(x[at], y[at], by, written[at], fonts[at], palette["muted"]) for at, by in away.items()]
     return {"data": data, "layout": _lay_out_plane(room, scale, shares, style) | {"annotations": notes}}
+
+
+def _measure_room(style: Style) -> np.ndarray:
+    """Returns the width and height of the plane, in pixels: a square, or as wide as the stage."""
+    side = style.stage - 54 if style.stage else min(style.width - 54 - 12, MAX_SIDE_PX, style.tallest)
+    return np.array([style.width - 66 if style.stage else side, side])
+
+
+def _write_away(x: float, y: float, offset: tuple[float, float], text: str, font: dict, line: str) -> dict:
+    """Writes a name at an offset from its point, with a line in this colour."""
+    return {
+        "x": x, "y": y, "ax": offset[0], "ay": -offset[1], "text": text, "borderpad": 0, "showarrow": True, "arrowhead": 0, "font": font,
+        "arrowwidth": 1, "arrowcolor": line, "standoff": (CHOSEN + RING) / 2,
+    }  # fmt: skip
 
 
 def _lay_out_plane(room: np.ndarray, scale: float, shares: Sequence[float], style: Style) -> dict:
@@ -133,6 +135,11 @@ def _place_names(
         if not sides[at] and at in ringed and (by := labelled.place_away(at, boxes[at])):
             away[at] = by
     return sides, away
+
+
+def _draw_line(x: list[float], y: list[float], color: str) -> dict:
+    line = {"color": color, "width": 1}
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "visible": len(x) > 1, "hoverinfo": "skip", "line": line}
 
 
 def _draw_rings(points: Sequence[np.ndarray], size: int, width: int, color: str) -> dict:

@@ -94,7 +94,7 @@ def _build_cells(view: View, effect: InterventionResult) -> dict:
                 "before": float(before[column]),
                 "after": float(after[column]),
                 "state": states.get(column, ""),
-                "said": view.say(f"interventions.row_{states[column]}") if column in states else "",
+                "state_label": view.say(f"interventions.row_{states[column]}") if column in states else "",
                 "name": view.say("interventions.row_cell", token=name, before=short(before[column]), after=short(after[column])),
             }
             for column, name in enumerate(names)

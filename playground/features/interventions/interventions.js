@@ -100,7 +100,7 @@ register("cells", (element, block) => {
 });
 
 function barOf(block, cell, column, onclick) {
-  const mark = { given: "◆", masked: "✕" }, name = `${cell.name} ${cell.said}`.trim();
+  const mark = { given: "◆", masked: "✕" }, name = `${cell.name} ${cell.state_label}`.trim();
   const bar = (side, share) => h("i", { class: side, style: `height: ${100 * share}%` });
   const about = { class: `pg-cell-bar ${cell.state}`, "aria-pressed": String(column === block.chosen), "aria-label": name, title: name };
   return button({ ...about, dataset: { column, weight: cell.after.toFixed(4) }, onclick },

@@ -37,7 +37,7 @@ class Cell(TypedDict):
     before: float
     after: float
     state: Literal["", "masked", "given"]
-    said: str
+    state_label: str
     name: str
 
 

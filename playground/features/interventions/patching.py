@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from playground.config import Refusal
@@ -66,7 +68,10 @@ def _build_line(view: View, result: PatchedSentence, side: int) -> dict:
 def _find_best_head(result: PatchedSentence) -> HeadId:
     """Returns the head that alone restores most."""
     restored = result.patching.restored
-    part = max(PARTS, key=lambda part: restored[part].max())
+    return max((_find_best_of(restored, part) for part in PARTS), key=lambda head: restored[head.part][head.layer, head.head])
+
+
+def _find_best_of(restored: Mapping[str, np.ndarray], part: str) -> HeadId:
     return HeadId(part, *map(int, np.unravel_index(restored[part].argmax(), restored[part].shape)))
 
 
@@ -110,8 +115,7 @@ def _draw_stream(view: View, name: str, part: str, values: np.ndarray, columns: 
 
 
 def _draw_heads(view: View, result: PatchedSentence, part: str) -> dict:
-    values = result.patching.restored[part]
-    layer, head = map(int, np.unravel_index(values.argmax(), values.shape))
+    values, (_, layer, head) = result.patching.restored[part], _find_best_of(result.patching.restored, part)
     caption = view.say("interventions.patch_best", name=f"{layer + 1}.{head + 1}", share=short(float(values[layer, head])))
     rows, columns = ([str(number) for number in range(1, size + 1)] for size in values.shape)
     titles = view.say("interventions.patch_layer"), view.say("interventions.patch_head")

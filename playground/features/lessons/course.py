@@ -123,7 +123,7 @@ def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
         *_build_question(view, lesson),
         kinds.steps("steps", lesson.name, view.say("course.do"), _list_steps(view.language, lesson)),
         kinds.points("look", view.say("page.course_look"), lesson.say(view.language, "look").split("\n")),
-        blocks.text("literature", lesson.say(view.language, "literature"), css="pg-caption"),
+        blocks.text("literature", view.say("course.literature", terms=lesson.say(view.language, "literature")), css="pg-caption"),
         *_build_checks(view, lesson),
         blocks.row("ways", *buttons, css="controls"),
     ]

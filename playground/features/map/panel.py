@@ -18,7 +18,7 @@ from playground.inspection.formulas import divisor, formula
 from playground.lessons.tour import STOPS, Reading, find_reading, list_notes
 from playground.model.attention import head_widths
 from playground.runs.cache import LRU
-from playground.words import paragraph, percentage
+from playground.words import known, paragraph, percentage
 
 PLANS = LRU(64, 8_000_000)  # of drawings; a click on a cell changes none
 OWN_FORMULA = {"projections", "sublayer", "cross", "loop"}  # of stops whose formula covers more than the open stage
@@ -166,8 +166,9 @@ def _write_text(view: View, stop: str, variant: str, head: int) -> str:
     scale = divisor(config) if config.attention_scale else ""
     d_k, d_v = head_widths(config)
     note_values = {"d_k": d_k, "d_v": d_v, "percent": percentage(config.dropout, None)}
-    sentences = [view.say(f"tour.note_{name}", **note_values) for name in list_notes(config, stop)]
-    return paragraph([view.say(f"tour.text_{variant}", scale=scale, d_k=d_k, **values), *sentences])
+    keys = (f"tour.text_{name}" for name in (f"{stop}_before", variant, f"{stop}_after"))
+    sentences = [view.say(key, scale=scale, d_k=d_k, **values) for key in keys if known(view.language, key)]
+    return paragraph([*sentences, *(view.say(f"tour.note_{name}", **note_values) for name in list_notes(config, stop))])
 
 
 def _write_formula(view: View, forward: SentenceActivations, address: str, key: str) -> str:

@@ -203,7 +203,7 @@ def test_every_kind_of_model_has_words_at_every_stop_and_the_papers_needs_no_not
         seen = SentenceActivations(0, tuple(pieces[: len(SRC) + 1]), tuple(pieces[: len(TGT)]), tuple(pieces[: len(TGT)]), recorded)
         run = SimpleNamespace(experiment=SimpleNamespace(model=model.config), tokenizers=[SimpleNamespace(piece=str)] * 2)
         for stop in STOPS:
-            block = tour.build_stop(SimpleNamespace(run=run, say=partial(say, language)), seen, stop, 0)
+            block = tour.build_stop(SimpleNamespace(run=run, say=partial(say, language), language=language), seen, stop, 0)
             assert all(block[name] and "{" not in block[name] for name in ("text", "formula", "ask"))
             assert all(say(language, f"tour.note_{name}") in block["text"] for name in list_notes(model.config, stop) if name in PLAIN)
             noted |= {(stop, name) for name in list_notes(model.config, stop)}

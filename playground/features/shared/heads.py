@@ -12,7 +12,7 @@ from playground.features.shared.naming import part_key
 from playground.features.shared.queries.reader import REFERENCE
 from playground.features.shared.queries.results import SentenceTrace
 from playground.features.shared.view import LARGE, View, steps, texts
-from playground.inspection import attention as facts, masks, short
+from playground.inspection import Fact, attention as facts, masks, short
 from playground.inspection.heads import HeadScores, NamedHead
 from playground.model.masks import causal_mask
 from playground.words import known, paragraph
@@ -224,11 +224,18 @@ def write_caption(view: View, part: str, layer: int, head: int, weights: np.ndar
     if part == "cross" and view.step is None:
         statements.insert(0, facts.crossing_fact(weights, rows, columns))
     statements.append(facts.masked_fact(weights, mask, "future"))
-    sentences = [view.say(fact.key, **{"layer": layer + 1, "head": head + 1, **fact.values}) for fact in statements if fact]
+    sentences = [say_fact(view, fact, layer, head) for fact in statements if fact]
     if view.step is None and (other := find_clearer_head(view.look, part, layer, head)):
         sentences.append(view.say("page.clearer_head", layer=other[0] + 1, head=other[1] + 1))
     sentences.append(write_fed_note(view, part))
     return paragraph([lead, *sentences, view.say("page.caption_step", step=view.look.step), view.step_note(view.look.step)])
+
+
+def say_fact(view: View, fact: Fact, layer: int, head: int) -> str:
+    """Writes a statement about a head, counted from 0."""
+    values = {"layer": layer + 1, "head": head + 1, **fact.values}
+    text = view.say(fact.key, **values)
+    return view.say("figures.looks", pattern=text, **values) if fact.key.startswith("figures.looks_") else text
 
 
 def format_weight(value: float) -> str:

@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from playground.config import KNOBS, Experiment, default, limits
 from playground.features.shared.view import View
-from playground.knobs import as_text
+from playground.knobs import label, shown_setting, shown_value
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.words import known, listed, say
+from playground.words import listed, say
 
 CONTROLLED = [name for name in KNOBS if not limits(name).text]
 MAX_RUNS = 5  # beside the run on screen
 MAX_OFFERED = 12
 MAX_NAMED = 3  # differences that are named
-
-
-def label(name: str, language: str) -> str:
-    return say(language, f"knobs.{name}.label")
-
-
-def shown_value(name: str, value: Any, language: str) -> str:
-    """Formats a knob's value for the page."""
-    if isinstance(value, bool):
-        return say(language, "page.on" if value else "page.off")
-    if name == "task":
-        return say(language, f"tasks.{value}.label")
-    key = f"knobs.{name}.{as_text(value)}"
-    return say(language, key) if known(language, key) else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def shown_setting(name: str, value: Any, language: str) -> str:
-    """Formats a knob with its value: “Heads 4”."""
-    return f"{label(name, language)} {shown_value(name, value, language)}"
 
 
 def title(run: Run, chosen: str, token: str) -> str:

@@ -36,6 +36,7 @@ from playground.features.step.rows_query import (
 )
 from playground.inspection.backward import explain_update
 from playground.inspection.backward_sublayer import explain_score, explain_stream, explain_weight
+from playground.knobs import shown_value
 from playground.training.slow_step import slow_step
 from playground.words import paragraph, percentage
 
@@ -81,6 +82,8 @@ def _describe_origin(view: View, step: TakenStep) -> str:
     if step.start.exact and kind == "made" and step.recorded != step.slow.loss:
         kind = "close"  # trained on another machine
     sentences = [view.say(f"step.{'exact' if step.start.exact else 'fresh'}_{kind}", **values)]
+    if not step.start.exact:
+        sentences.append(view.say("step.fresh", **values))
     if not step.start.exact and step.start.step in view.run.replay.parameters_by_step:
         sentences.append(view.say("step.rounded"))
     if step.start.step != view.step and view.step is not None:
@@ -112,7 +115,8 @@ def _describe_rule(view: View, step: TakenStep, name: str) -> list[str]:
     slow, rule = step.slow, step.slow.rules[name]
     config = view.run.experiment.training
     rate = format_4g(slow.rate * slow.rest_rate[name])
-    sentences = [view.say(f"step.rule_{rule}", rate=rate, beta1=f"{config.beta1:g}", beta2=f"{config.beta2:g}")]
+    key, name_shown = "step.rule_muon" if rule == "muon" else "step.rule_adam", shown_value("optimiser", rule, view.language)
+    sentences = [view.say(key, name=name_shown, rate=rate, beta1=f"{config.beta1:g}", beta2=f"{config.beta2:g}")]
     if slow.live.max_grad_norm:
         key = "step.clipped" if slow.clipped < 1 else "step.not_clipped"
         sentences.append(view.say(key, norm=format_4g(slow.grad_norm), most=f"{slow.live.max_grad_norm:g}", factor=format_4g(slow.clipped)))

@@ -54,8 +54,7 @@ def heatmap(
     titles  of rows and columns
     at      the numbers of these columns in the whole tensor, for the page's cursor; 0, 1, … when None; `down` those of rows
     fields  of the cursor, set by a click on a cell
-    digits  decimals of a number on a cell
-    numbers whether cells show them; None: if `readable`
+    digits  decimals of a number on a cell; `numbers`: whether cells show it (None: if `readable`)
     sides   the sentences of rows and columns ("src", "fed", "tgt" or ""), for the page to highlight their tokens
     Traces, always in this order: 0 values, 1 hatching, 2 hover of masked cells, 3 the secret cell. NaN is written among numbers.
     Raises ValueError if the shapes don't fit.

@@ -25,7 +25,7 @@ def ask(
 
 def pair(name: str, knob: str, value: Any, *code: Callable, **more: Any) -> ControlledExperiment:
     """Makes an experiment of two arms: with a part, and without it."""
-    return ask(name, {"with": {}, "without": {knob: value}}, *code, **more)
+    return ask(name, {"with": {}, "without": {knob: value}}, *code, family="pairs", **more)
 
 
 OR_ELSE = ("both", "neither")

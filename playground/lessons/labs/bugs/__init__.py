@@ -130,14 +130,21 @@ def bug_lab(
     **more: Any,
 ) -> ControlledExperiment:
     guesses = ("fine", "padding", "broken") if judge is neighbours else OUTCOMES
-    arms, judged = {"right": {}, "broken": {"variant": bug}}, "padded" if judge is neighbours else "exact"
+    arms = {"right": {}, "broken": {"variant": bug}}
+    family, judged = ("padding_bugs", "padded") if judge is neighbours else ("bugs", "exact")
     return ControlledExperiment(
-        name, guesses, kind="bug", family="bugs", code=code, arms=arms, judge=judge, judged=judged, measures=BOTH, **more
+        name, guesses, kind="bug", family=family, code=code, arms=arms, judge=judge, judged=judged, measures=BOTH, **more
     )
 
 
 class Mystery(ControlledExperiment):
     """A hidden bug to recognise from its plots. The mystery's number, given by the teacher, is its seed and selects the bug."""
+
+    def find_key(self, language: str, key: str) -> str:
+        """Returns the key of a text; a guess is the title of that bug's own lab."""
+        bug = key.removeprefix("guess_")
+        titles = (f"{lab.area}.title" for lab in LABS if bug in BUGS and lab.arms.get("broken", {}).get("variant") == bug)
+        return next(titles, super().find_key(language, key))
 
     def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
         return {"right": {}, "broken": {"variant": bug_of(seed)}}

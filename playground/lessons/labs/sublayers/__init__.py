@@ -167,11 +167,9 @@ def run_residuals(seed: int, weights: str, norm: str) -> Outcome:
     learning = {name: np.array(practise(x, deepcopy(stack[0]), connection(way))) for name, way in WAYS.items()}
 
     numbers = {"layers": ASKED, "plain": plain, "residual": residual, "factor": plain ** (1 / ASKED)}
-    begun, behind = learning["residual"][0], int((learning["plain"][1:] > learning["residual"][0]).sum())
     caption = {
         **numbers, "most": DEPTHS[-1], "plain_most": gradients["plain"][-1], "residual_most": gradients["residual"][-1],
-        "steps": STEPS, "behind": behind, "begun": begun, "plain_last": learning["plain"][-1], "residual_last": learning["residual"][-1],
-        "plain_random": identity[0, 0], "plain_zero": identity[0, 1], "residual_random": identity[1, 0], "residual_zero": identity[1, 1],
+        "steps": STEPS, "plain_last": learning["plain"][-1], "residual_last": learning["residual"][-1],
     }  # fmt: skip
     return Outcome(
         "more" if plain > 2 else "same" if plain > 0.5 else "some" if plain > 0.001 else "hardly",
