@@ -24,7 +24,7 @@ from playground.cli import main
 from playground.config import Experiment, Refusal
 from playground.export import contents as scores
 from playground.export.exported_run import find
-from playground.hub import model, model as uploads
+from playground.hub import model
 from playground.hub.model import HubTransformer
 from playground.runs.corpora import ModelCache
 from playground.runs.disk.folder import Folder
@@ -67,7 +67,7 @@ def hub(monkeypatch, tmp_path):
         return str(path)
 
     api.create_repo.side_effect, api.upload_folder.side_effect = create, upload
-    monkeypatch.setattr(uploads, "HfApi", lambda: api)
+    monkeypatch.setattr(model, "HfApi", lambda: api)
     for module in (model, hub_mixin):
         monkeypatch.setattr(module, "hf_hub_download", download)
     monkeypatch.setenv("HF_TOKEN", "hf_write")
@@ -151,15 +151,15 @@ NAMES = ("ada", "ada/", "/x", "a/b/c", "ada/x.git", "ada/-", "ada/a--b", "ada/a.
 
 
 def test_what_can_not_be_pushed_is_refused(hub, capsys, monkeypatch, tmp_path):
-    upload = partial(uploads.upload, tmp_path, "ada/reverse", "model", "x")
+    upload = partial(model.upload, tmp_path, "ada/reverse", "model", "x")
 
     def refusal(act=upload) -> str:
         with pytest.raises(Refusal) as refused:
             act()
         return refused.value.key
 
-    assert {refusal(partial(uploads.push, "no such run", name)) for name in NAMES} == {"hub.not_a_name"}, "before any run is read"
-    assert refusal(partial(uploads.push, "nothing", "ada/reverse")) == "export.no_run"
+    assert {refusal(partial(model.push, "no such run", name)) for name in NAMES} == {"hub.not_a_name"}, "before any run is read"
+    assert refusal(partial(model.push, "nothing", "ada/reverse")) == "export.no_run"
     for status, key in ((401, "hub.bad_token"), (402, "hub.not_free"), (403, "hub.no_right"), (404, "hub.no_right"), (400, "hub.refused")):
         response = SimpleNamespace(status_code=status, headers={}, request=None)
         hub.api.create_repo.side_effect = HfHubHTTPError("An error", response=response, server_message="Something is wrong here.")
@@ -178,7 +178,7 @@ def test_what_can_not_be_pushed_is_refused(hub, capsys, monkeypatch, tmp_path):
 
 
 def test_only_files_that_belong_go_up_and_a_dry_run_asks_nothing(hub, capsys, tmp_path):
-    planned = uploads.plan_space(REPO, "zero")
+    planned = model.plan_space(REPO, "zero")
     sizes = planned.sizes()
     assert {"app.py", "LICENSE", "README.md", "requirements.txt"} <= sizes.keys()
     assert {"checkpoints/reverse/run.json", "playground/ui/static/main.js", "playground/words/zh/hub.json"} <= sizes.keys()
@@ -192,18 +192,18 @@ def test_only_files_that_belong_go_up_and_a_dry_run_asks_nothing(hub, capsys, tm
     assert f"{len(sizes)} files, {sum(sizes.values()):,} bytes" in out
     (tmp_path / "app.py").touch()
     with pytest.raises(Refusal, match="not the whole app"):
-        uploads.plan_space(REPO, "cpu", tmp_path)
+        model.plan_space(REPO, "cpu", tmp_path)
 
 
 @pytest.mark.parametrize("hardware", ["cpu", "gpu", "zero"])
 def test_metadata_and_requirements_suit_the_hardware(hardware):
-    planned = uploads.plan_space(REPO, hardware)
+    planned = model.plan_space(REPO, hardware)
     metadata = dict(re.findall(r"^(\w+): *(.*)$", planned.metadata(), re.MULTILINE))
     assert metadata["sdk"] == "gradio"
     assert len(metadata["short_description"]) <= 60, "the Hub refuses a longer one"
     assert metadata["python_version"] == '"3.12"'  # quoted: 3.10 would be 3.1
     needed = planned.written["requirements.txt"].splitlines()
-    assert [line for line in needed if line.startswith("--")] == ([uploads.CPU_WHEELS] if hardware == "cpu" else [])
+    assert [line for line in needed if line.startswith("--")] == ([model.CPU_WHEELS] if hardware == "cpu" else [])
     assert f"gradio=={metadata['sdk_version']}" in needed
 
 
@@ -219,7 +219,7 @@ def test_a_space_is_created_and_renewed_and_starts_by_itself(hub, capsys):
     assert main(["space", REPO]) == 0
     assert "space_hardware" not in hub.api.create_repo.call_args.kwargs, "paid hardware is left to its owner"
     files = {path.relative_to(folder).as_posix(): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
-    assert files == uploads.plan_space(REPO, "cpu").sizes() | {"notes.md": 0}
+    assert files == model.plan_space(REPO, "cpu").sizes() | {"notes.md": 0}
     code = "import playground, app; from playground.ui.server import head; head(); print(playground.__file__)"
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
