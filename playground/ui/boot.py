@@ -28,7 +28,7 @@ from playground.features.shared.naming import (
     title,
 )
 from playground.features.shared.queries.reader import Reader
-from playground.features.shared.view import examples, language, unreadable_fields
+from playground.features.shared.view import examples, language
 from playground.features.translate.query import METHODS
 from playground.lessons.checks import ROUNDS
 from playground.lessons.course import COURSE
@@ -156,7 +156,7 @@ def describe_run(runs: Runs, reader: Reader, run_id: str, token: str, parameters
         "line": describe_difference(disclosed(run), Experiment(), chosen),
         "precision": run.precision,
         "parent": describe_parent(runs, run, chosen, token),
-        "unreadable": unreadable_fields(reader, run, parameters),
+        "unreadable": _unreadable_fields(reader, run, parameters),
         "figure": model_figure(run, chosen),
     }
 
@@ -175,3 +175,14 @@ def describe_parent(runs: Runs, run: Run, chosen: str, token: str) -> dict[str, 
     id, step = run.parent
     source = runs.find(id)
     return {"run": id, "step": step, "name": name_of(source, chosen, token) if source else "", "until": run.first_step}
+
+
+def _unreadable_fields(reader: Reader, run: Run, place: Mapping[str, str]) -> list[str]:
+    """Returns the cursor's fields that `run` can't follow: a sentence with unknown tokens, a head that it lacks."""
+    model, text, lost = run.experiment.model, FIELDS["text"].read(place.get("text", "")), []
+    if text and not reader.can_read(run, text):
+        lost.append("text")
+    part = FIELDS["part"].read(place.get("part", ""), choices("part"))
+    layers = model.attention_layers(part)
+    layer, head = (FIELDS[name].read(place.get(name, "")) for name in ("layer", "head"))
+    return [*lost, "layer", "head"] if (layer or 0) > layers or (head or 0) > model.n_heads else lost

@@ -246,17 +246,6 @@ def examples(reader: Reader, run: Run) -> list[tuple[str, str]]:
     return first + [pair for pair in reader.examples(run, "heldout", EXAMPLES) if pair not in probes]
 
 
-def unreadable_fields(reader: Reader, run: Run, place: Mapping[str, str]) -> list[str]:
-    """Returns the cursor's fields that `run` can't follow: a sentence with unknown tokens, a head that it lacks."""
-    model, text, lost = run.experiment.model, FIELDS["text"].read(place.get("text", "")), []
-    if text and not reader.can_read(run, text):
-        lost.append("text")
-    part = FIELDS["part"].read(place.get("part", ""), choices("part"))
-    layers = model.attention_layers(part)
-    layer, head = (FIELDS[name].read(place.get(name, "")) for name in ("layer", "head"))
-    return [*lost, "layer", "head"] if (layer or 0) > layers or (head or 0) > model.n_heads else lost
-
-
 @cache
 def figure_words(language: str) -> dict[str, str]:
     return {name.removeprefix("figures."): text for name, text in entries(language).items() if name.startswith("figures.")}
