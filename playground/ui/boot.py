@@ -179,10 +179,10 @@ def describe_parent(runs: Runs, run: Run, chosen: str, token: str) -> dict[str, 
 
 def _unreadable_fields(reader: Reader, run: Run, place: Mapping[str, str]) -> list[str]:
     """Returns the cursor's fields that `run` can't follow: a sentence with unknown tokens, a head that it lacks."""
-    model, text, lost = run.experiment.model, FIELDS["text"].read(place.get("text", "")), []
+    model, text, lost = run.experiment.model, cursor.FIELDS["text"].read(place.get("text", "")), []
     if text and not reader.can_read(run, text):
         lost.append("text")
-    part = FIELDS["part"].read(place.get("part", ""), choices("part"))
+    part = cursor.FIELDS["part"].read(place.get("part", ""), cursor.choices("part"))
     layers = model.attention_layers(part)
-    layer, head = (FIELDS[name].read(place.get(name, "")) for name in ("layer", "head"))
+    layer, head = (cursor.FIELDS[name].read(place.get(name, "")) for name in ("layer", "head"))
     return [*lost, "layer", "head"] if (layer or 0) > layers or (head or 0) > model.n_heads else lost
