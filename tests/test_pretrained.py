@@ -20,6 +20,7 @@ from playground.config import Refusal
 from playground.pretrained import KINDS, _number_words
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
+from playground.runs.incoming import files_of_zip
 from playground.runs.queue import train_inline
 from tests.runs.by_hand import refused
 from tests.runs.tiny import TINY
@@ -116,9 +117,8 @@ def test_what_is_no_source_no_model_or_no_sentence_is_one_refusal(home, tmp_path
     for key, act in acts:
         with refused(key):
             act()
-    monkeypatch.setattr(loading, "MAX_BYTES", 100_000)
     with refused("export.too_large"):
-        loading.files_of_zip(changed("history.csv", bytes(1_000_000)).read_bytes(), ("history.csv",))
+        files_of_zip(changed("history.csv", bytes(1_000_000)).read_bytes(), ("history.csv",), most=100_000)
     monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path))
     assert main(["export", "no-such-run"]) == 2
     assert "no run “no-such-run”" in capsys.readouterr().err
