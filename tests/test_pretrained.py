@@ -20,6 +20,7 @@ from playground.export import exported_run
 from playground.pretrained import KINDS, _number_words
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
+from playground.runs.incoming import files_of_zip
 from playground.runs.queue import train_inline
 from tests.runs.tiny import TINY, refused
 
@@ -115,9 +116,8 @@ def test_what_is_no_source_no_model_or_no_sentence_is_one_refusal(home, tmp_path
     for key, act in acts:
         with refused(key):
             act()
-    monkeypatch.setattr(exported_run, "MAX_BYTES", 100_000)
     with refused("export.too_large"):
-        exported_run.files_of_zip(changed("history.csv", bytes(1_000_000)).read_bytes(), ("history.csv",))
+        files_of_zip(changed("history.csv", bytes(1_000_000)).read_bytes(), ("history.csv",), most=100_000)
     monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path))
     assert main(["export", "no-such-run"]) == 2
     assert "no run “no-such-run”" in capsys.readouterr().err
