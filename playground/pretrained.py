@@ -111,11 +111,14 @@ class Pretrained:
     run: TrainedRun
     longest_target: int = 0  # of the training data, in tokens with EOS; 0 if unknown
     contents: Mapping[str, bytes] = field(default_factory=dict)
+    probe: str = ""  # a source sentence that the training showed, where it was trained here
     best: Pretrained | None = None  # as it was at the lowest validation loss, if the training kept it
 
     @cached_property
     def example(self) -> str:
-        """A source sentence for its picture in a notebook: for a toy task a held-out one; "" for own sentences."""
+        """A source sentence for its picture in a notebook: `probe`; else for a toy task a held-out one, and "" for own sentences."""
+        if self.probe:
+            return self.probe
         task = self.run.settings["task"]
         return (TASKS[task].telling or next(draw_examples(task, "heldout", self.run.settings["data_seed"])).src) if task in TASKS else ""
 

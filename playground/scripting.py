@@ -102,8 +102,8 @@ def _train(run: Run, on_step: OnStep | None, progress: bool, **where: Any) -> Pr
                 run.obey("stop")
     if run.status == "diverged":
         raise run.message
-    best, example = run.replay.best and build_pretrained(export_run(run, best=True).model_files()), run.replay.plan.probes[0][0]
-    return replace(build_pretrained(export_run(run).model_files()), example=example, best=best and replace(best, example=example))
+    best, probe = run.replay.best and build_pretrained(export_run(run, best=True).model_files()), run.replay.plan.probes[0][0]
+    return replace(build_pretrained(export_run(run).model_files()), probe=probe, best=best and replace(best, probe=probe))
 
 
 def _new_run(task: str | None, own: Pairs | None, knobs: dict[str, Any], base: Run | None) -> tuple[Run, Parameters | None]:

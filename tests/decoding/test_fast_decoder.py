@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings, strategies as st
 
 from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal
-from playground.decoding import beam, greedy, model_decoder, sample, search, without_cache
+from playground.decoding import beam, greedy, sample, search, without_cache
 from playground.decoding.fast_decoder import INITIAL_TOKENS, FastDecoder, is_stock_model
 from playground.decoding.single_decoder import SingleDecoder, is_readable
 from playground.inspection.interventions import Change, Edit, HeadId
@@ -30,8 +30,8 @@ TGT = torch.tensor([[BOS, 5, PAD, 7, 9, 4], [BOS, 8, 6, PAD, PAD, 5]])  # a sent
 @pytest.fixture
 def only_own(monkeypatch):
     """To ask the lean code fails."""
-    monkeypatch.setattr(model_decoder, "FastDecoder", None)
-    monkeypatch.setattr(model_decoder, "SingleDecoder", None)
+    for code in (FastDecoder, SingleDecoder):
+        monkeypatch.setattr(code, "__init__", None)
 
 
 def tokens_of(hypotheses) -> list[tuple[int, ...]]:
@@ -121,7 +121,8 @@ def test_a_sentence_may_grow_to_the_last_position_and_no_further(positions):
 def test_where_the_lean_code_is_asked(monkeypatch):
     calls = []
     for code in (FastDecoder, SingleDecoder):
-        monkeypatch.setattr(model_decoder, code.__name__, lambda model, src, code=code: calls.append(code) or code(model, src))
+        begin = lambda self, *inputs, code=code, begin=code.__init__: calls.append(code) or begin(self, *inputs)  # noqa: E731
+        monkeypatch.setattr(code, "__init__", begin)
     model = untaught()
     search(model, SOURCES[0], 3, 0.6, 5)
     search(model, SOURCES[0], 1, 0.6, 5)
@@ -133,7 +134,7 @@ def test_where_the_lean_code_is_asked(monkeypatch):
 
 def test_one_sentence_of_a_model_that_numpy_cannot_read(monkeypatch):
     """It has no bfloat16, and reaches no GPU."""
-    monkeypatch.setattr(model_decoder, "SingleDecoder", None)
+    monkeypatch.setattr(SingleDecoder, "__init__", None)
     model = untaught()
     assert is_readable(model)
     for kind in (torch.bfloat16, torch.float64):

@@ -101,7 +101,10 @@ def _wrong(at: str, value: Any, hint: Any) -> Iterator[str]:
         yield f"{at}: {str(value)[:60]!r} is no {hint}"
 
 
-NAMES = ("train", "status", "translate", "attention", "read_pairs", "read_file", "stop", "delete", "labs", "curves", "runs", "lab")
+NAMES = (
+    "train", "status", "translate", "attention", "read_pairs", "read_file", "open_run", "stop", "delete", "labs", "curves", "runs",
+    "lab",
+)  # fmt: skip
 
 
 def begin(site, name: str, body: Any, way: str = "call/v2") -> httpx.Response:

@@ -14,7 +14,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from playground.config import Refusal
+from playground.config import Refusal, default
 from playground.features.registry import PANELS
 from playground.features.shared import uploading
 from playground.reading.filtering import Pair
@@ -270,7 +270,7 @@ def test_a_run_is_fine_tuned_on_other_data_after_what_it_does_not_know_is_said(s
         base = site.runs.get(source)
         assert (tuned.status, tuned.message.key, tuned.message.say("en")) == ("done", "runs.tuned", question["ask"])
         assert [each.to_bytes() for each in tuned.tokenizers] == [each.to_bytes() for each in base.tokenizers]
-        assert (tuned.experiment.model, tuned.parent) == (replace(base.experiment.model, dropout=TINY["dropout"]), (source, base.step))
+        assert (tuned.experiment.model, tuned.parent) == (replace(base.experiment.model, dropout=default("dropout")), (source, base.step))
         assert tuned.replay.parameter_steps[0] == 0
         change = max(float((now - base.snapshot.parameters[name]).abs().max()) for name, now in tuned.replay.parameters(0)[1].items())
         assert change < 0.02, "the first frame's, rounded"

@@ -111,7 +111,7 @@ def test_own_pairs_are_read_trained_on_stopped_and_deleted_by_their_owner_alone(
     for path in ("/etc/passwd", __file__, file["path"] + "x"):
         for body in ({"file": file | {"path": path}}, {"file": file, "aligned": file | {"path": path}}, {"file": path}):
             assert begin(site, "read_file", body | {"owner": owner}).json()["key"] == "api.not_a_file"
-        assert begin(site, "read_file", {"data": [file | {"path": path}, owner, None]}, "call").json()["key"] == "api.not_a_file"
+        assert begin(site, "read_file", {"data": [file | {"path": path}, owner, None, None]}, "call").json()["key"] == "api.not_a_file"
     assert [refused(site, "read_file", owner=owner, file=value)[0] for value in (None, [file])] == ["api.not_a_file"] * 2
     for named in (file, file | {"path": "/etc/passwd"}):  # a tool's arguments are sent by a client on the server, which uploads its files
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "translate", "arguments": {"text": [named]}}}
@@ -189,7 +189,7 @@ def test_each_says_what_it_takes_and_returns_and_a_training_takes_every_knob(end
             assert argument["python_type"]["description"].endswith((".", ")")), argument["parameter_name"]
             assert argument["python_type"]["type"] != "Any"
     knobs = {one["parameter_name"]: one for one in endpoints["/train"]["parameters"]}
-    assert set(knobs) == {"owner", *KNOBS, "label"}
+    assert set(knobs) == {"owner", *KNOBS, "label", "base"}
     assert [name for name, knob in knobs.items() if not knob["parameter_has_default"]] == ["owner"]
     assert knobs["norm"]["type"]["enum"] == list(limits("norm").choices)
 
