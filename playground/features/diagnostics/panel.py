@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from playground.config import limits
-from playground.features.diagnostics import query as facts, query as runs
+from playground.features.diagnostics import query
 from playground.features.diagnostics.query import Diagnostics
 from playground.features.shared import blocks, panels
 from playground.features.shared.figures import sublayers as pictures
@@ -24,7 +24,7 @@ REACHING = {"memory": "cross", "encoder": "encoder", "decoder": "decoder"}  # co
 
 @panels.declare("diagnostics", "train", 4, panels.FORMULA)
 def panel(view: View) -> dict:
-    diagnostics = runs.diagnostics(view.reader, view.run, view.step)
+    diagnostics = query.diagnostics(view.reader, view.run, view.step)
     return {
         "step": diagnostics.step,
         "recorded": not diagnostics.sentences,
@@ -56,7 +56,7 @@ def _write_source(view: View, diagnostics: Diagnostics) -> str:
 def _build_memory(view: View, diagnostics: Diagnostics) -> list[dict]:
     """Builds the encoder's gradient over training, beside the memory knob; a table of memory modes if the run isn't training."""
     numbers, memory_mode = diagnostics.numbers, view.run.memory_mode_at(diagnostics.step)
-    reaching = facts.reaching(memory_mode, *(numbers[f"{name}/gradient"] for name in REACHING))
+    reaching = query.reaching(memory_mode, *(numbers[f"{name}/gradient"] for name in REACHING))
     events = [(after, value) for after, knob, value in view.run.history.events if knob == "memory_mode"]
     changes = [view.say(f"diagnostics.changed_{value}", step=f"{after:,}") for after, value in events[-2:]]
     sentences = [_write_fact(view, reaching), *changes]
@@ -98,7 +98,7 @@ def _build_knob(view: View) -> list[dict]:
 
 def _build_memory_table(view: View) -> dict:
     """Builds a table of the same sentences and parameters under each memory mode."""
-    by_mode = runs.recompute(view.reader, view.run, view.step)
+    by_mode = query.recompute(view.reader, view.run, view.step)
     rows = [
         [
             view.say(f"diagnostics.memory_{memory_mode}"),
@@ -146,10 +146,10 @@ def _draw_current(view: View, diagnostics: Diagnostics, gauge: str, series: Mapp
     title = view.say(f"diagnostics.title_{gauge}", step=f"{diagnostics.step:,}")
     if gauge == "entropy":
         picture = view.draw(pictures.evenness, np.stack(list(series.values())), names, **room)
-        caption = _write_fact(view, facts.spread({name: row.tolist() for name, row in series.items()}))
+        caption = _write_fact(view, query.spread({name: row.tolist() for name, row in series.items()}))
         return blocks.figure("evenness", picture, caption, title)
     values = {name: float(row[0]) for name, row in series.items()}
-    fact = facts.dead(values, config.d_ff) if gauge == "dead" else facts.extremes(values, f"diagnostics.{gauge}")
+    fact = query.dead(values, config.d_ff) if gauge == "dead" else query.extremes(values, f"diagnostics.{gauge}")
     sentences = [_write_fact(view, fact)]
     if gauge == "update" and any(values[name] and not diagnostics.numbers[f"{name}/gradient"] for name in values):
         sentences.append(view.say("diagnostics.momentum"))
@@ -188,7 +188,7 @@ def _draw_course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> d
         step=view.step,
     )
     name = name_sublayer(view, parts[chosen])
-    caption = named(view.language, f"{name[:1].upper()}{name[1:]}", _write_fact(view, facts.course(steps, values[chosen].tolist())))
+    caption = named(view.language, f"{name[:1].upper()}{name[1:]}", _write_fact(view, query.course(steps, values[chosen].tolist())))
     return blocks.figure("parts-course", picture, caption, view.say(f"diagnostics.course_{gauge}"))
 
 
@@ -197,14 +197,14 @@ def _draw_course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> d
 
 def _build_costs(view: View) -> list[dict]:
     s, t = len(view.look.source), len(view.look.targets)
-    costs = runs.costs(view.reader, view.run, s, t)
+    costs = query.costs(view.reader, view.run, s, t)
     counts = (costs.parameters, costs.counted_parameters, costs.flops, costs.counted_flops)
     rows = [[name_sublayer(view, sublayer), *(f"{count[sublayer]:,}" for count in counts)] for sublayer in costs.parameters]
     rows.append([view.say("diagnostics.sum"), *(f"{sum(count.values()):,}" for count in counts)])
     head = ["", *(view.say(f"diagnostics.column_{name}") for name in ("parameters", "counted", "flops", "counted"))]
     same = costs.parameters == costs.counted_parameters and costs.flops == costs.counted_flops
-    sentences = [view.say("diagnostics.lengths", s=s, t=t), _write_fact(view, facts.cost(costs.parameters, costs.flops))]
-    fact = facts.heads(costs.by_heads)  # the cost of other numbers of heads
+    sentences = [view.say("diagnostics.lengths", s=s, t=t), _write_fact(view, query.cost(costs.parameters, costs.flops))]
+    fact = query.heads(costs.by_heads)  # the cost of other numbers of heads
     other_heads = view.say(fact.key, **fact.values | {"heads": listed(view.language, costs.by_heads)})
     sentences += [view.say("diagnostics.agree" if same else "diagnostics.disagree"), other_heads]
     return [blocks.table("costs-table", head, rows, rowheads=True), blocks.text("costs-said", paragraph(sentences), css="pg-caption")]
