@@ -72,13 +72,13 @@ def test_a_first_visit_fetches_less_than_a_megabyte(visit):
 
 def test_train_can_be_pressed_before_its_controls_are_there(visit):
     page, held = visit(NOWHERE, meet=id), []
-    page.route("**/page.js", held.append)
+    page.route("**/page.js", lambda route: held.append(route))
     page.goto("", wait_until="commit")
     page.locator("#pg-first button").click()
     expect(page.locator("#pg-first button")).to_have_text(say("en", "page.status_preparing"))
-    page.unroute("**/page.js")
     for route in held:
         route.continue_()
+    page.unroute("**/page.js")
     expect(page.locator("#pg-run optgroup[label=Yours]")).to_have_count(1)
 
 
