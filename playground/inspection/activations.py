@@ -37,12 +37,15 @@ def module_calls(model: Transformer, src: Tensor, tgt_in: Tensor) -> tuple[dict[
 
     The hooks are on a copy over the same tensors, so the shared model isn't touched.
     """
+    return _run_hooked(shadow_copy(model), src, tgt_in)
+
+
+def _run_hooked(copy: Transformer, src: Tensor, tgt_in: Tensor) -> tuple[dict[str, list[Call]], Output]:
     calls: dict[str, list[Call]] = {}
 
     def listen(name: str):
         return lambda module, inputs, output: calls.setdefault(name, []).append(Call(inputs, output))
 
-    copy = shadow_copy(model)
     for name, module in copy.named_modules():
         module.register_forward_hook(listen(name))
     return calls, copy(src, tgt_in)
@@ -95,7 +98,7 @@ def record(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], e
         raise ValueError("a recording needs at least one target token")
     src, tgt_in = (ids.to(model.projection.weight.device) for ids in model_inputs(src_ids, tgt_ids))
     inside: dict[str, Tensor] = {}
-    calls, output = module_calls(apply(model, edits, inside.__setitem__), src, tgt_in)
+    calls, output = _run_hooked(apply(model, edits, inside.__setitem__), src, tgt_in)  # that is a copy, since it is watched
     return _Recording(model, calls, inside, output).all(src, tgt_in)
 
 

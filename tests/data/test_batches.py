@@ -59,6 +59,7 @@ def test_a_batch_is_a_function_of_its_number_and_the_seed(sizes, start, seed):
     torch.manual_seed(seed)
     assert stream(items, size, unit, seed=seed, start=start, count=30 - start) == whole[start:]
     assert stream(items, size, unit, seed=seed + 1) != whole
+    assert len(stream(items, 1, unit, seed=seed, count=1)[0]) == 1
 
 
 @given(sized)

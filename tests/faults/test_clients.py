@@ -121,6 +121,10 @@ class Wire:
     def connection_made(self, transport: Mock) -> None:
         self.transport = transport
 
+    def connection_lost(self, error: Exception | None) -> None: ...
+
+    def resume_writing(self) -> None: ...
+
 
 @pytest.mark.parametrize(("speed", "is_cut"), [(1.01, False), (0.5, True)])
 @pytest.mark.parametrize("is_paused", [False, True])
@@ -142,6 +146,8 @@ def test_a_poor_line_is_not_cut_and_a_slower_one_is_unless_the_server_is_the_slo
     line.more_body = False
     come(7, 1.1 * PATIENCE)
     assert line._deadline is None
+    line.connection_lost(None)
+    assert not (line.open_connections._open or line.open_connections._by_address), "another may come in its place"
     loop.close()
 
 

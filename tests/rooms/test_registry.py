@@ -176,7 +176,7 @@ def test_the_class_sees_where_the_teacher_looks_and_nothing_personal(group):
         assert group.view(ANNA)["cursor"] == cursor
 
 
-LONG = 60.0  # seconds for news that comes
+LONG, SHORT = 60.0, 0.02  # seconds for news that comes, and that does not
 
 
 def test_a_listener_is_told_once_of_all_that_happened_by_any_thread_and_of_no_other_room():
@@ -185,9 +185,9 @@ def test_a_listener_is_told_once_of_all_that_happened_by_any_thread_and_of_no_ot
             waits = [await listener.wait(LONG)]
             for _ in range(1000):
                 hub.notify("ABCDE")
-            waits += [await listener.wait(LONG), await listener.wait(0)]
+            waits += [await listener.wait(LONG), await listener.wait(SHORT)]
             hub.notify("FGHJK")
-            waits.append(await listener.wait(0))
+            waits.append(await listener.wait(SHORT))
             for news in (hub.notify, partial(hub.follow, number=1, follows=False), hub.end):
                 with ThreadPoolExecutor(1) as thread:
                     thread.submit(news, "ABCDE")
