@@ -68,8 +68,8 @@ class Coverage:
         self._files = {path[path.rindex("playground/") :]: path for path in self._data.measured_files() if "playground/" in path}
 
     def tests(self, file: str, lines: Iterable[int], seconds: float) -> list[str]:
-        """The tests that run one of the lines, as many as take `seconds`: the file's own first, then the quickest; after them, where a fixture
-        of a file ran the line, the other tests of that file. Without any, as of a constant, the tests that run anything of the file."""
+        """The tests that run one of the lines, as many as take `seconds`: the file's own first, then the quickest; after them, where a
+        fixture of a file ran the line, the other tests of that file. Without any, as of a constant, those that run anything of the file."""
         own = f"test_{Path(file).stem}.py::"
         covered = self._data.contexts_by_lineno(self._files.get(file, file))
         for contexts in ({context for line in lines for context in covered.get(line, ())}, set().union(*covered.values())):
@@ -77,7 +77,8 @@ class Coverage:
             files = {context.partition("::")[0] for context in contexts if context.endswith("|setup")}
             tests = self.seconds.keys() & direct.union(*(self._of_file[name] for name in files))
             if known := [test for test in tests if not test.startswith(NEVER)]:
-                return within(sorted(known, key=lambda test: (test not in direct, own not in test, self.seconds[test])), self.seconds, seconds)
+                known.sort(key=lambda test: (test not in direct, own not in test, self.seconds[test]))
+                return within(known, self.seconds, seconds)
         return []
 
 
@@ -105,7 +106,8 @@ def draw(rooms: Iterable[str], total: int, seed: int) -> list[Mutant]:
     """The same number from each room, and no two from one statement."""
     rooms, drawn = list(rooms), []
     for room in rooms:
-        files = sorted(file for file in (ROOT / "playground" / room).glob(ROOMS[room]) if not file.name.startswith(("test_", "conftest")))
+        paths = (ROOT / "playground" / room).glob(ROOMS[room])
+        files = sorted(file for file in paths if not file.name.startswith(("test_", "conftest")))
         mutants = [mutant for file in files for mutant in mutate(file.read_text(encoding="utf-8"), file.relative_to(ROOT).as_posix())]
         taken: dict[tuple[str, int], Mutant] = {}
         for mutant in sorted(mutants, key=lambda mutant: mutant.order(seed)):
