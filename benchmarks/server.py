@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from playground.runs.engines.children import NICENESS, NICENESS_VARIABLE
 from playground.runs.orders import WORKING
 
 ROOT = Path(__file__).parents[1]
@@ -135,9 +136,11 @@ def free_port() -> int:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without what would send the app elsewhere."""
+    """Ours, without what would send the app elsewhere, and with the priorities of a class's server."""
     names = ("PORT", "GRADIO_SERVER_PORT", "GRADIO_SERVER_NAME", "GRADIO_ROOT_PATH", "SPACE_HOST", "SPACE_ID")
-    return {name: value for name, value in os.environ.items() if name not in names} | {"NO_PROXY": "127.0.0.1,localhost"}
+    return {name: value for name, value in os.environ.items() if name not in names} | {
+        "NO_PROXY": "127.0.0.1,localhost", NICENESS_VARIABLE: str(NICENESS),
+    }  # fmt: skip
 
 
 def _end(process: subprocess.Popen) -> None:

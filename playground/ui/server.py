@@ -46,6 +46,7 @@ from playground.features.shared.queries.reader import Reader
 from playground.features.shared.uploading import UPLOADS
 from playground.rooms.registry import RoomRules, Rooms
 from playground.runs.cache import freeze_objects
+from playground.runs.engines.children import HOME_NICENESS, NICENESS_VARIABLE
 from playground.runs.registry import Runs
 from playground.runs.runtime import hold_threads
 from playground.ui import document, operator, rooms as rooms_routes
@@ -54,7 +55,7 @@ from playground.ui.delivery import Rewriter, build_middleware
 from playground.ui.document import FirstScreen, head, preloads
 from playground.ui.endpoints import MENU_ENTRY, add_endpoints, describe_api
 from playground.ui.guard import Bodies, Guard, store_uploads, uploads_folder
-from playground.ui.network import PORT, choose_port, describe_lan, server_name
+from playground.ui.network import PORT, choose_port, describe_lan, is_loopback, server_name
 from playground.ui.page import build_page, theme
 from playground.ui.rights import API, Gate, GuardedRoute, Listeners, Table, exception_handlers
 from playground.ui.routes import routes
@@ -177,6 +178,8 @@ def serve() -> None:
     another server holds the folder, or another program the named port."""
     shutdown = Shutdown()
     logs.begin()
+    if is_loopback(server_name()):
+        os.environ.setdefault(NICENESS_VARIABLE, str(HOME_NICENESS))
     runtime, begin_threads = hold_threads()  # their warm-up would take the start's cores
     try:
         port = choose_port(server_name())

@@ -27,7 +27,9 @@ from playground.runs.machine_speed import warm_up
 log = logging.getLogger(__name__)
 TIMEOUT_FRACTION = 0.75  # of a step's timeout: a process is replaced before the thread that waits for it would be
 START_S = 120.0  # timeout for a new process to start and warm up
-NICENESS = 15  # the page has priority: its work is short, and beside 5 it waited for a core while a class trained
+# The page has priority: its work is short, and beside 5 it waited for a core while a class trained. At home other programs have work, too,
+# and a training would wait for all of them.
+NICENESS, HOME_NICENESS, NICENESS_VARIABLE = 15, 5, "PLAYGROUND_NICENESS"
 GRACE_S = 30  # from SIGTERM to the end, so that the parent can save
 PARENT_DEATH_SIGNAL = 1  # Linux's PR_SET_PDEATHSIG
 OOM_SCORE_FILE, OOM_SCORE = Path("/proc/self/oom_score_adj"), 500  # of 1000: as if it held half of the machine's memory besides
@@ -104,7 +106,8 @@ def serve(connection: Connection) -> None:
     signal.signal(signal.SIGTERM, lambda *_: signal.alarm(GRACE_S))
     end_with_parent()
     prefer_oom_kill()
-    os.nice(NICENESS)
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(int(niceness) if (niceness := os.environ.get(NICENESS_VARIABLE, "")).isdigit() else NICENESS)
     share_arenas()
     warm_up()
     host = Host()
