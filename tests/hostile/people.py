@@ -180,7 +180,7 @@ def _reads(people: People) -> list[Call]:
 
 def _commands(people: People) -> list[Call]:
     values: dict[str, dict[str, Any]] = {
-        "train": {"knobs": TINY | {"task": "reverse"}}, "experiment": {"lab": "heads", "seed": 1}, "take_key": {"key": "0" * 32},
+        "train": {"knobs": TINY | {"task": "reverse"}}, "experiment": {"lab": "w_o", "seed": 1}, "take_key": {"key": "0" * 32},
         "control": {"knob": "learning_rate", "value": 0.01}, "fork": {"step": 1}, "copy": {}, "repeat": {"all": False}, "pause": {},
         "resume": {}, "step": {}, "stop": {}, "delete": {"stay": True}, "rename": {"label": "hostile"}, "share_sentences": {"shared": True},
         "live": {"knob": "learning_rate", "value": 0.01}, "tune": {"knobs": TINY | {"task": "sort"}},
@@ -204,7 +204,7 @@ def _room(people: People) -> list[Call]:
         "withdraw": {**code, "activity": "nothing"}, "ask": {**code, "about": "lab", **cursor}, "close": {**code, **activity},
         "reveal": {**code, **activity, **cursor},
         "deal": {**code, "knobs": TINY, "arms": [{"learning_rate": 0.01}, {"learning_rate": 0.02}], "order": "together"},
-        "deal_lab": {**code, "lab": "heads", "order": "together"}, "share_board": {**code, **activity, "shared": True},
+        "deal_lab": {**code, "lab": "w_o", "order": "together"}, "share_board": {**code, **activity, "shared": True},
     }  # fmt: skip
     return [Call(f"room {name}", "POST", f"{PAGE}/room/{name}", body=body) for name, body in values.items()]
 

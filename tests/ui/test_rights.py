@@ -10,13 +10,14 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
-from unittest.mock import MagicMock
+from unittest.mock import MagicMock, patch
 
 import pytest
 
 from playground.config import Refusal, default
 from playground.features.registry import PANELS
 from playground.features.shared import uploading
+from playground.lessons import controlled
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.rooms.registry import DAY
@@ -49,6 +50,12 @@ def rows(site) -> dict[str, Row]:
     return {row.kind: row for row in rights.rows(People.come(site.http.base_url.port))}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _train_little() -> Iterator[None]:
+    with patch.dict(controlled.SMALL, steps=2):
+        yield
+
+
 def test_each_person_may_do_what_the_table_says_and_nothing_else(rows):
     wrong = {}
     for row in rows.values():
@@ -77,6 +84,7 @@ def test_a_stranger_changes_nothing_whatever_token_they_have(site):
         assert site.runs.get(run.id) is run
         assert len(site.runs.list_unshipped()) == before
         assert (run.status, run.label, run.live, run.sentences_shared) == ("training", "", live, False)
+    site.runs.stop(run.id, MINE)
 
 
 def routes_of(app) -> Iterator[tuple[str, str]]:
