@@ -9,6 +9,7 @@ import logging
 import os
 from collections.abc import Iterator
 
+import playground  # isort: skip # noqa: F401 (before numpy, whose threads it limits to one)
 import pytest
 import torch
 from hypothesis import settings

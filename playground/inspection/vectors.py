@@ -24,7 +24,11 @@ def principal_axes(points: np.ndarray, like: np.ndarray | None = None) -> np.nda
     points = np.asarray(points, dtype=np.float64)
     if len(points) < 2 or points.shape[1] < 2:
         raise ValueError(f"two axes need at least two points of two numbers, not {points.shape}")
-    axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][:2]
+    centred = points - points.mean(axis=0)
+    if len(points) > points.shape[1]:  # the eigenvectors of the covariance, in a third of the time
+        axes = np.linalg.eigh(centred.T @ centred)[1].T[:-3:-1]
+    else:
+        axes = np.linalg.svd(centred, full_matrices=False)[2][:2]
     if like is None:
         direction = axes[np.arange(2), np.abs(axes).argmax(axis=1)]
     else:
