@@ -11,6 +11,8 @@ import pytest
 import torch
 
 from playground.cli import lines, main, parser
+from playground.reading.uploads import read_files
+from playground.runs import upload_process
 from playground.runs.disk.folder import Folder
 from tests.runs.tiny import CORPORA
 from tests.test_cli import SMALL, machine, printed  # noqa: F401
@@ -18,6 +20,11 @@ from tests.test_cli import SMALL, machine, printed  # noqa: F401
 DICE = random.Random(1)
 TEXTS = ["".join(DICE.choice("abcdefghij") for _ in range(DICE.randint(1, 14))) for _ in range(60)]
 LEMMAS = [f"{start}{two}n" for start in ("ba", "de", "gi", "ko", "lu") for two in ("ra", "mi", "so", "te")]
+
+
+@pytest.fixture(autouse=True)
+def _read_here(monkeypatch):
+    monkeypatch.setattr(upload_process, "read", read_files)  # the same in a process of its own: tests/runs/test_upload_process.py
 
 
 @pytest.fixture(scope="module")

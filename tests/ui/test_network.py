@@ -109,11 +109,18 @@ def test_a_port_that_is_named_must_be_free_and_without_one_the_next_free_is_take
             with refused(f"page.{key}") as refusal:
                 network.choose_port("127.0.0.1")
             assert {name, str(value)} <= set(refusal.value.values.values()), "it says which, and where it was named"
+    monkeypatch.setenv("PORT", str(taken))
+    assert network.choose_port("127.0.0.1") == taken
+
+
+@pytest.mark.night
+def test_a_taken_port_ends_the_program_with_a_sentence(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
         monkeypatch.setenv("PORT", str(taken))
         app = subprocess.run([sys.executable, "app.py"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
         refusal = say("en", "page.port_taken", name="PORT", port=taken)
         assert (app.returncode, app.stdout, app.stderr) == (2, f"{STARTING}\n", f"{refusal}\n")
-    assert network.choose_port("127.0.0.1") == taken
 
 
 @pytest.mark.parametrize("path", ["/tools/pg", pytest.param("/tools/pg/", marks=pytest.mark.night)])
