@@ -12,7 +12,7 @@ from playground.features.shared.decoding import SEARCHED, build_beam_controls, d
 from playground.features.shared.heads import build_view_choice, choose_head, draw_threads
 from playground.features.shared.queries.results import Candidate, SentenceTrace
 from playground.features.shared.view import View, tokens
-from playground.features.translate import steps as beam_tree, steps as candidates
+from playground.features.translate import price, steps as beam_tree, steps as candidates
 from playground.features.translate.query import (
     METHODS,
     DecodingOptions,
@@ -77,6 +77,7 @@ def panel(view: View) -> dict:
             *(beam_tree.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
             _build_step(view, answer, options),
             *([blocks.row("cache", *_build_work(view, answer, options), css="halves")] if view.attends else []),
+            *([_build_price(view)] if price.is_priced(view.run.experiment.model) else []),
             blocks.code("source", SOURCES[options.method]),
             *([blocks.code("constraints", Constraints)] if answer.free else []),
             *([blocks.code("kept", top_k_top_p_filter)] if options.method == "sample" else []),
@@ -177,6 +178,11 @@ def _build_work(view: View, answer: Translation, options: DecodingOptions) -> li
         ),
         blocks.table("work", head, rows, rowheads=True),
     ]
+
+
+def _build_price(view: View) -> dict:
+    inputs = (view.run.id, view.language, view.dark, view.width)
+    return blocks.later("price", "price", view.say("decoding.price_waiting"), " ".join(map(str, inputs)))
 
 
 def _find_trace(view: View, answer: Translation) -> SentenceTrace:
