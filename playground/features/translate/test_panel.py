@@ -25,7 +25,7 @@ from playground.features.shared.queries.activations import activations
 from playground.features.shared.queries.reader import max_output_tokens
 from playground.features.teacher_forcing.query import compare
 from playground.features.translate import query as copying
-from playground.features.translate.price import CACHES, LENGTHS, compute_price
+from playground.features.translate.price_query import CACHES, LENGTHS, compute_price
 from playground.features.translate.query import DecodingOptions, trace_output, translate
 from playground.model.masks import padding_mask
 from playground.reading.filtering import Pair
@@ -336,7 +336,7 @@ def test_the_place_is_the_most_looked_at_of_the_last_layer_as_a_mean_over_its_he
 @pytest.mark.trust
 @pytest.mark.parametrize("architecture", ["encoder_decoder", "causal_decoder"])
 def test_the_price_of_a_length_is_what_torch_counts(architecture):
-    model, length, seen = build(ModelConfig(architecture=architecture, d_model=24, n_heads=2, d_k=5, d_ff=40), 9, 11).eval(), 8, {}
+    model, length, stored = build(ModelConfig(architecture=architecture, d_model=24, n_heads=2, d_k=5, d_ff=40), 9, 11).eval(), 8, {}
     price, at, tokens = compute_price(model), LENGTHS.index(length), torch.full((1, length), EOS + 1)
     for name in CACHES:
         with FlopCounterMode(display=False) as counter, torch.inference_mode():
@@ -346,11 +346,11 @@ def test_the_price_of_a_length_is_what_torch_counts(architecture):
         batched = counter.get_flop_counts()["Global"][torch.ops.aten.bmm] // 2  # the products of attention, which has no matrix
         rest = counter.get_total_flops() // 2 - batched
         assert (price.operations[f"attention_{name}"][at], price.operations[f"rest_{name}"][at]) == (batched, rest)
-        seen[name] = decoder.cache
+        stored[name] = decoder.cache
     *_, weights, crossing = model.decode(tokens, *model.encode(tokens)[:1], padding_mask(tokens))
     every = [each for part in (model.encode(tokens)[1], weights, crossing) for each in part]
     assert price.bytes["weights_uncached"][at] == sum(each.nbytes for each in every)
-    stored = [each.k.nbytes + each.v.nbytes for layer in seen["cached"].layers for each in layer if each.k is not None]
+    own = [each.k.nbytes + each.v.nbytes for layer in stored["cached"].layers for each in layer if each.k is not None]
     of_source = 0 if architecture == "encoder_decoder" else model.encode(tokens)[0].nbytes
-    assert price.bytes["keys_values"][at] == sum(stored) + of_source
+    assert price.bytes["keys_values"][at] == sum(own) + of_source
     assert min(map(min, price.ms.values())) > 0

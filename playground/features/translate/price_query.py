@@ -1,4 +1,4 @@
-"""What a longer sentence costs with and without a KV cache: multiply-adds and bytes by formula, and milliseconds measured with the run's
+"""The price of a longer sentence with and without a KV cache: multiply-adds and bytes by formula, and milliseconds measured with the run's
 own model."""
 
 from __future__ import annotations
@@ -9,16 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from playground.config import BOS, EOS, MAX_POSITIONS, ModelConfig, Refusal
+from playground.config import BOS, EOS, MAX_POSITIONS, ModelConfig
 from playground.decoding.model_decoder import ModelDecoder
-from playground.features.shared import blocks, panels
-from playground.features.shared.figures import graph
-from playground.features.shared.naming import variant_name
-from playground.features.shared.view import View
 from playground.model import costs
 from playground.model.costs import Pass, attended, multiplications
 from playground.model.transformer import Transformer
-from playground.words import percentage
 
 LENGTHS = tuple(2**power for power in range(2, 11))  # tokens of a source, and as many of its output
 BUDGET_S, GROWTH = 0.8, 3  # of a processor for all timings; the next length takes at most so many times as long as the last
@@ -37,6 +32,20 @@ class Price:
     operations: dict[str, list[int]]
     bytes: dict[str, list[int]]
     ms: dict[str, list[float]]
+
+    @property
+    def totals(self) -> dict[str, np.ndarray]:
+        """The multiply-adds of attention and the rest together."""
+        return {name: np.add(self.operations[f"attention_{name}"], self.operations[f"rest_{name}"]) for name in CACHES}
+
+    @property
+    def times(self) -> dict[str, list[float]]:
+        """The milliseconds at all LENGTHS, NaN where they weren't measured, and those expected from the multiply-adds at the pace of the
+        longest timed sentence without a cache."""
+        timed, totals = len(self.ms["uncached"]), self.totals
+        pace = self.ms["uncached"][-1] / totals["uncached"][timed - 1]
+        measured = {f"measured_{name}": [*self.ms[name], *[np.nan] * (len(LENGTHS) - timed)] for name in CACHES}
+        return measured | {f"expected_{name}": (pace * totals[name]).tolist() for name in CACHES}
 
 
 def is_priced(config: ModelConfig) -> bool:
@@ -98,40 +107,3 @@ def time_decoding(model: Transformer, length: int, cache: bool) -> float:
         decoder.logits(tgt_in[:, :at], 1)
         later.append(time.thread_time() - start)
     return 1000 * (begun + (length - 1) * float(np.mean(later)))
-
-
-@panels.declare("price", needs=panels.ATTENTION)
-def build_price(view: View) -> dict:
-    """Builds three figures over the length: multiply-adds, bytes, and milliseconds beside what the multiply-adds let expect."""
-    if not is_priced(view.run.experiment.model):
-        raise Refusal("page.has_variant", variant=variant_name(view.run, view.language))
-    model, _ = view.reader.model_at(view.run, None)
-    price = view.reader.take_apart(("price", view.run.id), lambda: compute_price(model))
-    title = blocks.text("price-title", view.say("decoding.price_title"), css="pg-heading")
-    return {"step": view.step, "blocks": [title, blocks.row("price", *_draw_figures(view, price), css="thirds")]}
-
-
-def _draw_figures(view: View, price: Price) -> list[dict]:
-    """Draws multiply-adds, bytes, and the measured milliseconds beside those that the multiply-adds let expect."""
-    at, timed = LENGTHS.index(MAX_POSITIONS), len(price.ms["cached"]) - 1
-    totals = {name: np.add(*(price.operations[f"{part}_{name}"] for part in ("attention", "rest"))) for name in CACHES}
-    shares = price.operations["attention_cached"] / totals["cached"]
-    pace = price.ms["uncached"][-1] / totals["uncached"][timed]
-    times = {f"measured_{name}": [*price.ms[name], *[np.nan] * (len(LENGTHS) - timed - 1)] for name in CACHES}
-    times |= {f"expected_{name}": (pace * totals[name]).tolist() for name in CACHES}
-    fewer, saved = totals["uncached"] / totals["cached"], price.bytes["weights_uncached"][at] - price.bytes["weights_cached"][at]
-    values = {"most": MAX_POSITIONS, "longest": f"{LENGTHS[-1]:,}", "share": percentage(shares[at], 0), "last": percentage(shares[-1], 0)}
-    values |= {"times": f"{fewer[at]:.0f}", "held": _format_size(price.bytes["keys_values"][at]), "saved": _format_size(saved)}
-    values |= {"timed": LENGTHS[timed], "fewer": f"{fewer[timed]:.0f}"} | {name: f"{price.ms[name][-1]:,.0f}" for name in CACHES}
-    figures, axis = [], view.say("decoding.price_length")
-    for name, lines in (("operations", price.operations), ("bytes", price.bytes), ("ms", times)):
-        named = {view.say(f"decoding.price_{key}"): line for key, line in lines.items()}
-        picture = view.draw(graph.lines, LENGTHS, named, title=axis, log_x=True, log_y=True, share=3)
-        caption, title = view.say(f"decoding.price_{name}_caption", **values), view.say(f"decoding.price_{name}")
-        figures.append(blocks.figure(f"price-{name}", picture, caption, title))
-    return figures
-
-
-def _format_size(count: float) -> str:
-    """Formats bytes in kilobytes."""
-    return f"{count / 1000:,.0f} kB"
