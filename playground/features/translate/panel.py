@@ -15,7 +15,7 @@ from playground.features.shared.naming import variant_name
 from playground.features.shared.queries.results import Candidate, SentenceTrace
 from playground.features.shared.view import View, tokens
 from playground.features.translate import steps as beam_tree, steps as candidates
-from playground.features.translate.price_query import LENGTHS, Price, compute_price, is_priced
+from playground.features.translate.price_query import CACHES, LENGTHS, Price, compute_price, is_priced
 from playground.features.translate.query import (
     METHODS,
     DecodingOptions,
@@ -278,8 +278,15 @@ def _draw_figures(view: View, price: Price) -> list[dict]:
     values |= {"fewer": f"{fewer[timed]:.0f}"} | {name: f"{ms[-1]:,.0f}" for name, ms in price.ms.items()}
     figures, axis = [], view.say("decoding.price_length")
     for name, lines in (("operations", price.operations), ("bytes", price.bytes), ("ms", price.times)):
-        named = {view.say(f"decoding.price_{key}"): line for key, line in lines.items()}
+        named = {_name_line(view, key): line for key, line in lines.items()}
         picture = view.draw(graph.lines, LENGTHS, named, title=axis, log_x=True, log_y=True, share=3)
         caption, title = view.say(f"decoding.price_{name}_caption", **values), view.say(f"decoding.price_{name}")
         figures.append(blocks.figure(f"price-{name}", picture, caption, title))
     return figures
+
+
+def _name_line(view: View, key: str) -> str:
+    """Names a line of the price: "rest_cached" is that of the rest, with a cache."""
+    part, _, cache = key.partition("_")
+    name = view.say(f"decoding.price_{part if cache in CACHES else key}")
+    return view.say(f"decoding.price_{cache}", line=name) if cache in CACHES else name
