@@ -10,7 +10,7 @@ import numpy as np
 from playground.config import BOS, EOS
 from playground.data.corpus import Corpus
 from playground.features.shared import blocks, panels
-from playground.features.shared.figures import tensor
+from playground.features.shared.heads import draw_map
 from playground.features.shared.queries.results import pieces_from
 from playground.features.shared.view import View, percent
 from playground.inspection.attention import induction
@@ -73,7 +73,10 @@ def defer_induction(view: View) -> list[dict]:
 
 @panels.declare("induction", needs=panels.ATTENTION)
 def build_induction(view: View) -> dict:
-    """Builds two heat maps of all heads: the weight on what followed, and the exact match lost without the head."""
+    """Builds two heat maps of all heads: the weight on what followed, and the exact match lost without the head; nothing for a model with
+    an encoder."""
+    if not view.run.experiment.model.alteration.decoder_only:
+        return {"step": view.step, "blocks": []}
     run, corpus = view.run, view.runs.corpora.get(view.run.experiment, view.run.pairs)
     measured = view.reader.work(run, view.step, ("induction",), lambda model, _: measure_induction(model, run, corpus))
     if measured is None:
@@ -91,8 +94,6 @@ def _draw(view: View, name: str, values: np.ndarray, caption: str) -> dict:
     """Draws a heat map (layers, heads)."""
     rows, columns = ([str(number) for number in range(1, size + 1)] for size in values.shape)
     titles = view.say("interventions.patch_layer"), view.say("interventions.patch_head")
-    title, labels = view.say(f"heads.{name}"), view.labels | {"value": view.say(f"heads.{name}")}
-    picture = view.draw(tensor.heatmap, values, rows, columns, kind="decoder", limit=1.0, titles=titles, share=2, labels=labels)
-    for about in (picture["layout"], picture["data"][0]):  # a click would pin a cell of another picture
-        about["meta"] = about["meta"] | {"cells": False}
+    title = view.say(f"heads.{name}")
+    picture = draw_map(view, values, rows, columns, title, kind="decoder", titles=titles, share=2)
     return blocks.figure(name.replace("_", "-"), picture, caption, title)
