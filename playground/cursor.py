@@ -155,7 +155,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "activity": _written("[0-9a-f]{8}", "0a1b2c3d"),  # "": the newest one
     "arm": _whole(0, 7, reset_by=("activity",)),  # show only this one
     "revealed": _one_of("on", default="", reset_by=("activity",), local=True),  # shows the result
-    "across": _one_of("parameters", "seconds", "knob"),  # the x axis of the scores
+    "across": _one_of("parameters", "seconds", "knob", "scaling"),  # the x axis of the scores
     "names": _one_of("on", default="", local=True),  # for the teacher only
 }
 

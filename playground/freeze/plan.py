@@ -135,6 +135,7 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
         "masks": [[*common, axis("mask", masks)]],
         "positions": [[*screen, axis("pos", [name for name in choices("pos") if name != "learned" or learned])]],
         "translate": [[*common, step], [*common, axis("method", ["beam", "sample"])], [*at_first, row]],
+        "price": [screen],
         "teacher_forcing": [[*common, step], [*at_first, row]],
         "interventions": [common, [*at_first, _changes(run)]],
         "importance": [screen, [*screen, _changes(run)]],

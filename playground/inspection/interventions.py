@@ -166,13 +166,16 @@ class Change:
 
 
 def silence(copy: Transformer, off: Iterable[HeadId]) -> list[RemovableHandle]:
-    """Switches heads off in the caller's private copy; removing the handles switches them on again."""
+    """Switches heads off in the caller's private copy; removing the handles switches them on again. In a decoder-only model a head of a
+    layer has all three parts."""
     layers: dict[tuple[str, int], list[int]] = {}
     for part, layer, head in sorted(off):
         layers.setdefault((part, layer), []).append(head)
     handles = []
     for (part, layer), silent in layers.items():
         stack, name = (copy.encoder if part == "encoder" else copy.decoder), "cross_attention" if part == "cross" else "self_attention"
+        if copy.config.alteration.decoder_only:
+            stack, name = copy.layers, "self_attention"
         handles.append(getattr(stack[layer], name).W_o.register_forward_pre_hook(_make_silencer(silent, copy.config)))
     return handles
 

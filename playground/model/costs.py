@@ -175,6 +175,18 @@ def multiplications(config: ModelConfig, tgt_vocab: int, source: int, passes: Se
     return total
 
 
+def attended(config: ModelConfig, source: int, passes: Sequence[Pass]) -> int:
+    """Counts the pairs of a query and a key of the same in all layers, masked ones included: Q K^T and the weights times V take
+    query_width + d_model of these multiplications for each pair, all else takes the rest."""
+    decoder = sum(each.rows * each.computed * (each.length + source) for each in passes)
+    return config.attention_layers("encoder") * source * source + config.attention_layers("decoder") * decoder
+
+
+def cached_numbers(config: ModelConfig, source: int, target: int) -> int:
+    """Counts the numbers in a KV cache: keys and values of all source and target tokens in each layer of the decoder."""
+    return config.attention_layers("decoder") * (source + target) * (query_width(config) + config.d_model)
+
+
 def update_operations(experiment: Experiment, src_vocab: int, tgt_vocab: int) -> float:
     """Returns the operations of the optimiser in a step."""
     moved, (rule, *_) = update_counts(experiment, src_vocab, tgt_vocab), experiment.training.update_rules.values()

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from playground.features.board.class_board import Board, ClassRun
+from playground.features.board.class_board import Board, ClassRun, fit_power_law
+from playground.features.board.figure import Point, scores
 from playground.features.shared.queries.learning_curves import LearningCurve
 from playground.features.shared.view import percent
 from playground.lessons.course import LESSONS
@@ -98,6 +100,8 @@ def test_the_board_has_every_run_what_they_came_to_and_a_verdict(site, dealt):
         go.Figure(figure)
         linked = {run for trace in figure["data"] for run in trace.get("customdata", [])}
         assert linked == {run.id for run in runs}, "each can be opened"
+    scaling = block(board(site, TEACHER, dealt, "zh", across="scaling"), "scores")
+    assert scaling["caption"] == say("zh", "board.fit_few", least=3, sizes=1)
     assert column_of(panel, "runs", "name") == [say("zh", "page.room_student", number=n) for n in (1, 2)]
     assert column_of(panel, "arms", 1) == ["1 / 1", "1 / 1"]
     assert block(panel, "why")["text"] == say("zh", "board.weak_runs", least=3, fewest=1), "and nothing of a spread"
@@ -110,6 +114,16 @@ def test_the_board_has_every_run_what_they_came_to_and_a_verdict(site, dealt):
     assert steps == [[2, 2], [4, 4]]
     assert before["figure"]["layout"]["xaxis"]["range"] == [0, 4], "there is more to come"
     assert verdict not in json.dumps(before)
+
+
+def test_a_power_law_is_found_with_its_interval_once_there_are_three_sizes():
+    sizes, dice = np.repeat([1000, 4000, 16000], 2), np.random.default_rng(7)
+    exact, *fits = (fit_power_law(sizes, 5 * sizes**-0.3 * np.exp(dice.normal(0, noise, 6))) for noise in [0.0] + 400 * [0.2])
+    assert (exact.exponent, exact.low, exact.high) == pytest.approx((0.3, 0.3, 0.3))
+    assert np.mean([fit.low <= 0.3 <= fit.high for fit in fits]) == pytest.approx(0.95, abs=0.03)
+    figure = scores([Point("a", 0, "b", 1000, 0.6)], ["arm"], "x", column="validation_loss", logarithmic=True, fit=exact.line)
+    assert [go.Figure(figure).layout[axis].type for axis in ("xaxis", "yaxis")] == ["log", "log"]
+    assert fit_power_law(sizes[:4], sizes[:4]) is None
 
 
 def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, monkeypatch):

@@ -11,7 +11,7 @@ import numpy as np
 
 from playground.config import Refusal
 from playground.cursor import choices
-from playground.features.attention import all_heads
+from playground.features.attention import all_heads, induction
 from playground.features.attention.query import KINDS, cross, own, rollout, strongest
 from playground.features.shared import blocks, heads, panels
 from playground.features.shared.heads import (
@@ -74,6 +74,7 @@ def panel(view: View) -> dict:
                 blocks.column("training", *all_heads.draw_over_training(view, scored, (layer, head))),
                 css="large-small",
             ),
+            *induction.defer_induction(view),
         ],
     }
 

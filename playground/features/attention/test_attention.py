@@ -1,18 +1,24 @@
 """The panels of attention and of vectors show the model's numbers under the right names; heads are named by the step that is shown."""
 
 import re
+from copy import deepcopy
 
 import numpy as np
 import pytest
+import torch
 
 from playground.config import EOS
+from playground.data.corpus import build_corpus
 from playground.decoding import trace
 from playground.features.attention import query
+from playground.features.attention.induction import measure_induction
 from playground.features.embeddings.panel import NEAREST
 from playground.features.shared.queries import results
 from playground.features.shared.queries.activations import activations
 from playground.inspection import attention
+from playground.inspection.interventions import HeadId, silence
 from playground.inspection.vectors import cosines, nearest
+from playground.model.copies import shadow_copy
 from tests.runs.tiny import alone, tiny
 from tests.ui.looking import block
 
@@ -145,3 +151,23 @@ def test_curves_are_the_replays_numbers(reader, run):
         stacks = [getattr(done, kind)[:, :, kind == "decoder" :] for done in run.replay.frames[0].completions]
         expected = sum(attention.entropy(stack).sum(axis=-1) for stack in stacks) / sum(stack.shape[2] for stack in stacks)
         np.testing.assert_allclose(result.entropy[:, :, 0], expected, atol=1e-3)
+
+
+@pytest.mark.trust
+def test_induction_is_what_followed_a_token_before_and_its_loss_that_of_zeroed_columns(reader):
+    assert np.argwhere(attention.induction("abcab")).tolist() == [[3, 1], [4, 2]]
+    assert np.argwhere(attention.induction(["ann=red", "ben=red", "?", "ben", "<eos>", "red"])).tolist() == [[3, 1]]
+    run = alone(tiny(task="lookup", architecture="causal_decoder", validation_size=20))[0]
+    (model, _), corpus, total, rows = reader.model_at(run, None), build_corpus(run.experiment.data), 0.0, 0
+    result = measure_induction(model, run, corpus)
+    for item in corpus.heldout:
+        facts, names = (part.split() for part in item.src.split("?"))
+        encoder = trace(model, item.src_ids, (*item.tgt_ids, EOS)).encoder
+        for q, name in enumerate(names, len(facts) + 1):
+            [k] = [k for k, fact in enumerate(facts) if fact.startswith(name)]
+            total, rows = total + encoder[:, :, q, k], rows + 1
+    np.testing.assert_allclose(result.weights, total / rows, atol=1e-6)
+    zeroed, off, tokens = deepcopy(model), shadow_copy(model), torch.full((1, 4), EOS)
+    zeroed.layers[1].self_attention.W_o.weight.data[:, : model.config.d_model // model.config.n_heads] = 0
+    silence(off, [HeadId("decoder", 1, 0)])
+    assert torch.equal(off(tokens, tokens).logits, zeroed(tokens, tokens).logits)

@@ -27,6 +27,7 @@ T_95 = (
     2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
 T_MORE = 2.042  # with more degrees of freedom: that of 30, which makes an interval at most a twentieth too wide
+MIN_SIZES = 3  # numbers of parameters for a fit: a power law goes through any two
 
 
 @dataclass(frozen=True)
@@ -201,6 +202,17 @@ class Pooled(NamedTuple):
     high: float | None
 
 
+class PowerLaw(NamedTuple):
+    """A fit of loss to parameters^-exponent with its 95 % t interval; `line` lists parameters, losses, and the ends of their interval."""
+
+    runs: int
+    sizes: int
+    exponent: float
+    low: float
+    high: float
+    line: tuple[list[float], ...]
+
+
 class Pairs(NamedTuple):
     """Counts over `all` pairs of a value of the first arm and one of the second: the first is above, or both are the same."""
 
@@ -216,12 +228,30 @@ def pool_values(values: Sequence[float], bounds: tuple[float, float] | None = No
     mean = float(np.mean(values))
     if len(values) == 1:
         return Pooled(1, mean, None, None)
-    t = T_95[len(values) - 2] if len(values) - 2 < len(T_95) else T_MORE
-    reach = t * float(np.std(values, ddof=1)) / len(values) ** 0.5
+    reach = _find_t(len(values) - 1) * float(np.std(values, ddof=1)) / len(values) ** 0.5
     low, high = mean - reach, mean + reach
     if bounds:
         low, high = max(low, bounds[0]), min(high, bounds[1])
     return Pooled(len(values), mean, low, high)
+
+
+def fit_power_law(parameters: Sequence[float], losses: Sequence[float]) -> PowerLaw | None:
+    """Fits ln(loss) = a - exponent ln(parameters) by least squares to one point a run; None with fewer than MIN_SIZES different sizes."""
+    x, y, sizes = np.log(parameters), np.log(losses), len(set(parameters))
+    if sizes < MIN_SIZES:
+        return None
+    slope, intercept = np.polyfit(x, y, 1)
+    squares, freedom = np.square(x - x.mean()).sum(), len(x) - 2
+    deviation = math.sqrt(np.square(y - intercept - slope * x).sum() / freedom) * _find_t(freedom)
+    reach, line = deviation / math.sqrt(squares), np.linspace(x.min(), x.max(), 20)
+    values, half = intercept + slope * line, deviation * np.sqrt(1 / len(x) + np.square(line - x.mean()) / squares)
+    drawn = tuple([np.exp(each).tolist() for each in (line, values, values - half, values + half)])
+    return PowerLaw(len(x), sizes, -slope, -slope - reach, reach - slope, drawn)
+
+
+def _find_t(freedom: int) -> float:
+    """Returns Student's t for a 95 % interval with `freedom` degrees of freedom."""
+    return T_95[freedom - 1] if freedom <= len(T_95) else T_MORE
 
 
 def compare_pairs(first: Sequence[float], second: Sequence[float]) -> Pairs:

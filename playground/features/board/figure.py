@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from playground.features.shared.figures import theme, tokens
+from playground.features.shared.figures.graph import log_axis
 from playground.features.shared.figures.runs import DASHES, MARKS, SHARES, axes, shade, small_key, truncate
 from playground.features.shared.figures.theme import PLAIN, Style
 
@@ -86,10 +87,27 @@ def course(
     return {"data": data, "layout": _lay_out(len(present), x, column, style)}
 
 
-def scores(points: Sequence[Point], arms: Sequence[str], across: str, *, column: str = "exact_match", style: Style = PLAIN) -> dict:
-    """Draws the exact match, or another `column`, of every run against one of its numbers or a knob, which `across` names."""
+def scores(
+    points: Sequence[Point],
+    arms: Sequence[str],
+    across: str,
+    *,
+    column: str = "exact_match",
+    logarithmic: bool = False,
+    fit: Sequence[Sequence[float]] = (),
+    style: Style = PLAIN,
+) -> dict:
+    """Draws the exact match, or another `column`, of every run against one of its numbers or a knob, which `across` names; on `logarithmic`
+    axes, with a `fit`: places, values, and the lower and upper ends of their interval."""
     present = sorted({point.arm for point in points})
     data = []
+    if fit:
+        ink, (places, values, low, high) = style.colors["text"], [theme.rounded(each, 5) for each in fit]
+        data.append(shade(places, low, high, ink, 0.12, "fit"))
+        data.append({
+            "type": "scatter", "mode": "lines", "x": places, "y": values, "line": {"color": ink, "width": 1.5},
+            "hoverinfo": "skip", "showlegend": False, "legendgroup": "fit",
+        })  # fmt: skip
     for arm in present:
         own, look = [point for point in points if point.arm == arm], arm_style(arm, style.dark)
         data.append({
@@ -100,8 +118,12 @@ def scores(points: Sequence[Point], arms: Sequence[str], across: str, *, column:
             "hovertemplate": f"%{{text}}: %{{y:{FORMATS[column]}}}<br>%{{x}}<extra></extra>",
         })  # fmt: skip
     is_text = any(isinstance(point.place, str) for point in points)
-    x = style.axis(tokens.escape(across), showgrid=False, showline=True, **({"type": "category"} if is_text else {"rangemode": "tozero"}))
-    return {"data": data, "layout": _lay_out(len(present), x, column, style)}
+    kind = {"type": "category"} if is_text else {"rangemode": "tozero"}
+    kind = log_axis([point.place for point in points]) if logarithmic else kind
+    layout = _lay_out(len(present), style.axis(tokens.escape(across), showgrid=False, showline=True, **kind), column, style)
+    if logarithmic:
+        layout["yaxis"] |= log_axis([point.value for point in points])
+    return {"data": data, "layout": layout}
 
 
 def _lay_out(entries: int, x: dict[str, Any], column: str, style: Style) -> dict:

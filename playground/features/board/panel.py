@@ -7,18 +7,22 @@ from playground.cursor import choices
 from playground.features import board as kinds
 from playground.features.board import figure as pictures, progress
 from playground.features.board.class_board import (
+    MIN_SIZES,
     Board,
     ClassRun,
+    PowerLaw,
     class_name,
     describe_arm,
     experiment_name,
     find_board,
     find_room,
+    fit_power_law,
     list_experiments,
     name_empty_arms,
 )
 from playground.features.board.progress import judge_lab, write_verdict
 from playground.features.shared import blocks, experiment as lab_experiment, panels
+from playground.features.shared.figures.theme import minus
 from playground.features.shared.labs import build_exhibits, build_question, lock_choices
 from playground.features.shared.naming import label
 from playground.features.shared.queries.learning_curves import LearningCurve, band, cut_after
@@ -221,25 +225,38 @@ def _build_presented(view: View, class_board: Board) -> list[dict]:
 
 
 def _draw_scores(view: View, class_board: Board, started: list[ClassRun]) -> tuple[dict, dict]:
-    """Builds the scatter plot of scores and the choice of its x axis."""
+    """Builds the scatter plot of scores and the choice of its x axis. Scaling is the loss against parameters, with a power law's fit."""
     across = view.choice("across")
-    knob = next(iter(class_board.activity["arms"][0]))
-    axis_names = {"parameters": view.say("compare.parameters"), "seconds": view.say("compare.seconds"), "knob": label(knob, view.language)}
+    is_scaling, knob = across == "scaling", next(iter(class_board.activity["arms"][0]))
+    column = "validation_loss" if is_scaling else class_board.column
+    axis_names = {name: view.say(f"compare.{name}") for name in ("parameters", "seconds")} | {"knob": label(knob, view.language)}
 
     def locate(student: ClassRun) -> float | str | None:
         if across != "knob":
-            return student.parameters if across == "parameters" else round(student.run.seconds, 1)
+            return round(student.run.seconds, 1) if across == "seconds" else student.parameters
         value = class_board.activity["arms"][student.arm][knob]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return value if is_number else describe_arm({knob: value}, view.language)
 
-    located = [(student, place) for student in started if (place := locate(student)) is not None]
-    points = [pictures.Point(student.run.id, student.arm, student.name, place, class_board.newest(student)) for student, place in located]
-    picture = view.draw(pictures.scores, points, class_board.arms, axis_names[across], column=class_board.column, share=2)
-    options = [{"value": value, "label": axis_names[value]} for value in choices("across")]
-    caption = view.say("board.scores_about", across=axis_names[across], measure=_name_measure(view, class_board))
+    located = [(student, place, getattr(student.curve, column)[-1]) for student in started if (place := locate(student)) is not None]
+    points = [pictures.Point(student.run.id, student.arm, student.name, place, value) for student, place, value in located]
+    ended = [(place, value) for student, place, value in located if is_scaling and student.ended]
+    fit, axis_name = fit_power_law(*zip(*ended, strict=True)) if ended else None, axis_names["parameters" if is_scaling else across]
+    options = {"column": column, "logarithmic": is_scaling, "fit": fit.line if fit else ()}
+    picture = view.draw(pictures.scores, points, class_board.arms, axis_name, share=2, **options)
+    axes = [{"value": value, "label": axis_names.get(value) or view.say("board.scaling")} for value in choices("across")]
+    caption = view.say("board.scores_about", across=axis_name, measure=_name_measure(view, class_board))
+    caption = _write_fit(view, fit, len({place for place, _ in ended})) if is_scaling else caption
     figure = blocks.figure("scores", picture, caption, view.say("board.scores"), hint=view.say("board.scores_hint"))
-    return figure, blocks.choice("across", "across", view.say("board.across"), options, across)
+    return figure, blocks.choice("across", "across", view.say("board.across"), axes, across)
+
+
+def _write_fit(view: View, fit: PowerLaw | None, sizes: int) -> str:
+    if fit is None:
+        return view.say("board.fit_few", least=MIN_SIZES, sizes=sizes)
+    numbers = {name: minus(f"{getattr(fit, name):.2f}") for name in ("exponent", "low", "high")}
+    sentence = view.say("board.fit", runs=fit.runs, sizes=fit.sizes, factor=f"{10**-fit.exponent:.2f}", **numbers)
+    return paragraph([sentence, view.say("board.fit_open") if fit.low <= 0 <= fit.high else ""])
 
 
 # ---- the tables -------------------------------------------------------------------------------------------------------------------

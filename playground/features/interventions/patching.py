@@ -9,8 +9,9 @@ import numpy as np
 from playground.config import Refusal
 from playground.features.interventions.query import PatchedSentence, patch_sentence
 from playground.features.shared import blocks
-from playground.features.shared.figures import tensor, theme
+from playground.features.shared.figures import theme
 from playground.features.shared.figures.graph import short
+from playground.features.shared.heads import draw_map
 from playground.features.shared.view import View, texts, tokens
 from playground.inspection.interventions import PARTS, HeadId
 from playground.inspection.patching import SUBLAYERS, make_hook
@@ -127,10 +128,7 @@ def _draw(
     share: int,
 ) -> dict:  # fmt: skip
     """Draws a heat map from 0 (as corrupted) to 1 (as clean)."""
-    labels = view.labels | {"value": view.say("interventions.patch_restored")}
-    picture = view.draw(tensor.heatmap, values, rows, columns, kind=part, limit=1.0, titles=titles, share=share, labels=labels)
-    for about in (picture["layout"], picture["data"][0]):  # a click would pin a cell of another picture
-        about["meta"] = about["meta"] | {"cells": False}
+    picture = draw_map(view, values, rows, columns, view.say("interventions.patch_restored"), kind=part, titles=titles, share=share)
     return blocks.figure(id, picture, caption, view.say(f"interventions.{id.replace('-', '_')}"))
 
 

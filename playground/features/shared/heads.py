@@ -6,7 +6,7 @@ import numpy as np
 
 from playground.features.shared import blocks
 from playground.features.shared.blocks.general import Saved
-from playground.features.shared.figures import attention as pictures, theme
+from playground.features.shared.figures import attention as pictures, tensor, theme
 from playground.features.shared.figures.tokens import longest, shortened
 from playground.features.shared.naming import part_key
 from playground.features.shared.queries.reader import REFERENCE
@@ -184,6 +184,15 @@ def draw_matrix(view: View, part: str, weights: np.ndarray, mask: np.ndarray, **
     alignment = view.look.alignment if part == "cross" else None
     options |= {"pinned": view.pinned(*weights.shape), "alignment": alignment, "share": LARGE}
     return view.draw(pictures.matrix, weights, rows, columns, mask=mask, kind=part, **options)
+
+
+def draw_map(view: View, values: np.ndarray, rows: list[str], columns: list[str], value: str, **options: object) -> dict:
+    """Draws numbers (R, C) up to 1, each a `value`, in cells that a click doesn't pin, as it would pin them in other pictures; `options` as
+    of `View.draw`."""
+    picture = view.draw(tensor.heatmap, values, rows, columns, limit=1.0, labels=view.labels | {"value": value}, **options)
+    for about in (picture["layout"], picture["data"][0]):
+        about["meta"] = about["meta"] | {"cells": False}
+    return picture
 
 
 def describe_file(view: View, part: str, layer: int, head: int) -> Saved:

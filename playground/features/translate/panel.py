@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from playground.config import UNK, Refusal
+from playground.config import MAX_POSITIONS, UNK, Refusal
 from playground.cursor import choices
 from playground.decoding import Constraints, greedy, sample, search, top_k_top_p_filter
 from playground.features.shared import blocks, panels
 from playground.features.shared.decoding import SEARCHED, build_beam_controls, draw_attention, draw_likeliest, find_first_wrong
+from playground.features.shared.figures import graph
 from playground.features.shared.heads import build_view_choice, choose_head, draw_threads
+from playground.features.shared.naming import variant_name
 from playground.features.shared.queries.results import Candidate, SentenceTrace
 from playground.features.shared.view import View, tokens
 from playground.features.translate import steps as beam_tree, steps as candidates
+from playground.features.translate.price_query import CACHES, LENGTHS, Price, compute_price, is_priced
 from playground.features.translate.query import (
     METHODS,
     DecodingOptions,
@@ -77,6 +80,7 @@ def panel(view: View) -> dict:
             *(beam_tree.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
             _build_step(view, answer, options),
             *([blocks.row("cache", *_build_work(view, answer, options), css="halves")] if view.attends else []),
+            *([_build_price(view)] if is_priced(view.run.experiment.model) else []),
             blocks.code("source", SOURCES[options.method]),
             *([blocks.code("constraints", Constraints)] if answer.free else []),
             *([blocks.code("kept", top_k_top_p_filter)] if options.method == "sample" else []),
@@ -179,6 +183,11 @@ def _build_work(view: View, answer: Translation, options: DecodingOptions) -> li
     ]
 
 
+def _build_price(view: View) -> dict:
+    inputs = (view.run.id, view.language, view.dark, view.width)
+    return blocks.later("price", "price", view.say("decoding.price_waiting"), " ".join(map(str, inputs)))
+
+
 def _find_trace(view: View, answer: Translation) -> SentenceTrace:
     """Returns the trace of the best output, without recomputing it when it is the greedy one."""
     pieces = answer.candidates[0].pieces
@@ -245,3 +254,39 @@ def _build_spread(view: View, options: DecodingOptions) -> list[dict]:
         warmer = f"{WARM:g}"
         caption_blocks.append(blocks.button("warmer", "move", view.say("decoding.warmer", temperature=warmer), to={"temperature": warmer}))
     return [*caption_blocks, table]
+
+
+@panels.declare("price", needs=panels.ATTENTION)
+def build_price(view: View) -> dict:
+    """Builds three figures over the length: multiply-adds, bytes, and milliseconds beside what the multiply-adds let expect."""
+    if not is_priced(view.run.experiment.model):
+        raise Refusal("page.has_variant", variant=variant_name(view.run, view.language))
+    model, _ = view.reader.model_at(view.run, None)
+    price = view.reader.take_apart(("price", view.run.id), lambda: compute_price(model))
+    title = blocks.text("price-title", view.say("decoding.price_title"), css="pg-heading")
+    return {"step": view.step, "blocks": [title, blocks.row("price", *_draw_figures(view, price), css="thirds")]}
+
+
+def _draw_figures(view: View, price: Price) -> list[dict]:
+    """Draws multiply-adds, bytes, and the measured milliseconds beside those that the multiply-adds let expect."""
+    at, timed, totals = LENGTHS.index(MAX_POSITIONS), len(price.ms["cached"]) - 1, price.totals
+    shares, fewer = price.operations["attention_cached"] / totals["cached"], totals["uncached"] / totals["cached"]
+    saved = price.bytes["weights_uncached"][at] - price.bytes["weights_cached"][at]
+    values = {"most": MAX_POSITIONS, "longest": f"{LENGTHS[-1]:,}", "timed": LENGTHS[timed]}
+    values |= {"share": percentage(shares[at], 0), "last": percentage(shares[-1], 0), "times": f"{fewer[at]:.0f}"}
+    values |= {name: f"{count / 1000:,.0f}" for name, count in (("held", price.bytes["keys_values"][at]), ("saved", saved))}
+    values |= {"fewer": f"{fewer[timed]:.0f}"} | {name: f"{ms[-1]:,.0f}" for name, ms in price.ms.items()}
+    figures, axis = [], view.say("decoding.price_length")
+    for name, lines in (("operations", price.operations), ("bytes", price.bytes), ("ms", price.times)):
+        named = {_name_line(view, key): line for key, line in lines.items()}
+        picture = view.draw(graph.lines, LENGTHS, named, title=axis, log_x=True, log_y=True, share=3)
+        caption, title = view.say(f"decoding.price_{name}_caption", **values), view.say(f"decoding.price_{name}")
+        figures.append(blocks.figure(f"price-{name}", picture, caption, title))
+    return figures
+
+
+def _name_line(view: View, key: str) -> str:
+    """Names a line of the price: "rest_cached" is that of the rest, with a cache."""
+    part, _, cache = key.partition("_")
+    name = view.say(f"decoding.price_{part if cache in CACHES else key}")
+    return view.say(f"decoding.price_{cache}", line=name) if cache in CACHES else name

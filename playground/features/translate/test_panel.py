@@ -8,21 +8,26 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings, strategies as st
+from torch.utils.flop_counter import FlopCounterMode
 
 from playground import load
 from playground.cli import main
 from playground.cli.lines import translate_lines
-from playground.config import EOS, MAX_POSITIONS, UNK, Experiment, Refusal
+from playground.config import EOS, MAX_POSITIONS, UNK, Experiment, ModelConfig, Refusal
 from playground.data.corpus import build_corpus
 from playground.data.tokenizers import CharacterTokenizer, WordTokenizer
 from playground.decoding import classify, greedy, search
+from playground.decoding.model_decoder import ModelDecoder
 from playground.features.evaluation.query import scores
 from playground.features.shared.queries.activations import activations
 from playground.features.shared.queries.reader import max_output_tokens
 from playground.features.teacher_forcing.query import compare
 from playground.features.translate import query as copying
+from playground.features.translate.price_query import CACHES, LENGTHS, compute_price
 from playground.features.translate.query import DecodingOptions, trace_output, translate
+from playground.model.masks import padding_mask
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora
@@ -30,6 +35,7 @@ from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import write_run
 from playground.runs.queue import train_inline
 from playground.tasks.toy_tasks import TASKS, references
+from playground.variants import build
 from playground.words import say
 from tests.runs.tiny import refused
 from tests.ui.looking import block, find
@@ -324,3 +330,27 @@ def test_the_place_is_the_most_looked_at_of_the_last_layer_as_a_mean_over_its_he
         monkeypatch.setattr(copying, "trace", lambda *_, cross=cross: SimpleNamespace(cross=np.array(cross, dtype=np.float32)))
         assert copying.align_unknown(None, source, target) == places
     assert copying.copy_words(WordTokenizer(["likes"]), "Zoe likes  Ben", (2, None, 0)) == ("Ben", None, "Zoe")
+
+
+@pytest.mark.night
+@pytest.mark.trust
+@pytest.mark.parametrize("architecture", ["encoder_decoder", "causal_decoder"])
+def test_the_price_of_a_length_is_what_torch_counts(architecture):
+    model, length, stored = build(ModelConfig(architecture=architecture, d_model=24, n_heads=2, d_k=5, d_ff=40), 9, 11).eval(), 8, {}
+    price, at, tokens = compute_price(model), LENGTHS.index(length), torch.full((1, length), EOS + 1)
+    for name in CACHES:
+        with FlopCounterMode(display=False) as counter, torch.inference_mode():
+            decoder = ModelDecoder(model, tokens, name == "cached")
+            for end in range(1, length + 1):
+                decoder.logits(tokens[:, :end], 1)
+        batched = counter.get_flop_counts()["Global"][torch.ops.aten.bmm] // 2  # the products of attention, which has no matrix
+        rest = counter.get_total_flops() // 2 - batched
+        assert (price.operations[f"attention_{name}"][at], price.operations[f"rest_{name}"][at]) == (batched, rest)
+        stored[name] = decoder.cache
+    *_, weights, crossing = model.decode(tokens, *model.encode(tokens)[:1], padding_mask(tokens))
+    every = [each for part in (model.encode(tokens)[1], weights, crossing) for each in part]
+    assert price.bytes["weights_uncached"][at] == sum(each.nbytes for each in every)
+    own = [each.k.nbytes + each.v.nbytes for layer in stored["cached"].layers for each in layer if each.k is not None]
+    of_source = 0 if architecture == "encoder_decoder" else model.encode(tokens)[0].nbytes
+    assert price.bytes["keys_values"][at] == sum(own) + of_source
+    assert min(map(min, price.ms.values())) > 0

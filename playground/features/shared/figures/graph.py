@@ -53,8 +53,8 @@ def lines(
             "line": {"color": ink, "width": 2, "dash": dash}, "marker": {"color": ink, "symbol": symbol, "size": 6},
             "hovertemplate": "%{x:.4~g}: <b>%{y:.4~g}</b><extra>%{fullData.name}</extra>",
         })  # fmt: skip
-    y = _PERCENT if percent else _log_axis(np.concatenate([*map(np.asarray, values.values())])) if log_y else {"nticks": 5}
-    axes = {"xaxis": style.axis(title, **(_log_axis(x) if log_x else {"nticks": 8})), "yaxis": style.axis(percent, **y)}
+    y = _PERCENT if percent else log_axis(np.concatenate([*map(np.asarray, values.values())])) if log_y else {"nticks": 5}
+    axes = {"xaxis": style.axis(title, **(log_axis(x) if log_x else {"nticks": 8})), "yaxis": style.axis(percent, **y)}
     widest = max(tokens.extent(name, longest=99) for name in values) + _MARK
     rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(style.width // widest))))  # of the legend, two names in each if they fit
     legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
@@ -85,7 +85,7 @@ def _format_power(exponent: int) -> str:
     return f"{10.0**exponent:g}" if abs(exponent) <= 3 else "10" + str(exponent).translate(_RAISED)
 
 
-def _log_axis(values: Sequence[float]) -> dict:
+def log_axis(values: Sequence[float]) -> dict:
     """Lays out a logarithmic axis with a few labelled powers of ten; below two decades, 2 and 5 times them as well, each in full, as Plotly
     labels 20 as 2."""
     positive = np.asarray(values, dtype=np.float64)
