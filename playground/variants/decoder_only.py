@@ -15,13 +15,13 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from playground.config import MAX_POSITIONS
+from playground.config import MAX_POSITIONS, Refusal
 from playground.model.attention import head_widths
 from playground.model.kv_cache import DecoderCache, KVCache
 from playground.model.layers import EncoderLayer
 from playground.model.masks import Layout, causal_mask, padding_mask, target_mask
 from playground.model.positions import RotaryPositions, added_positions, position_ids
-from playground.model.transformer import Transformer, initialise
+from playground.model.transformer import Output, Transformer, initialise
 from playground.variants.variant import Variant
 
 
@@ -88,6 +88,26 @@ class DecoderOnly(Transformer):
             of_source.append(None if weights is None else weights[..., : memory.shape[1]])  # None where attention returns no weights
             of_target.append(None if weights is None else weights[..., memory.shape[1] :])
         return self.decoder_norm(x), tuple(of_target), tuple(of_source)
+
+    def forward_joined(self, src: Tensor, tgt_in: Tensor) -> Output:
+        """src (B, S), tgt_in (B, T) -> the output of `forward`, by one pass over all S + T tokens: GPT as it is drawn. Raises Refusal for a
+        memory mode by which target and source differ in the keys and values of the source."""
+        if self.config.memory_mode != "whole":
+            raise Refusal("map.no_sequence")
+        s, of_source = src.shape[1], position_ids(src.shape[1], device=src.device)
+        of_target = position_ids(tgt_in.shape[1], device=src.device) + padding_mask(src).sum(dim=-1)[:, 0]
+        source = self.embed(src, self.src_embedding, self.src_positions, of_source)
+        target = self.embed(tgt_in, self.tgt_embedding, self.tgt_positions, of_target)
+        positions = torch.cat((of_source.expand(len(src), -1), of_target), dim=1)
+        x, mask, all_weights = torch.cat((source, target), dim=1), join_masks(src, tgt_in, self.causal), []
+        for layer in self.layers:
+            x, weights = layer(x, mask, positions)
+            all_weights.append(weights)
+        logits = self.project(self.decoder_norm(x)[:, s:])
+        blocks = ([weights[..., rows, columns] for weights in all_weights] for rows, columns in (
+            (slice(s), slice(s)), (slice(s, None), slice(s, None)), (slice(s, None), slice(s))
+        ))  # fmt: skip
+        return Output(logits, *map(tuple, blocks))
 
     def new_cache(self) -> DecoderCache:
         """Returns an empty key-value cache of the target's tokens."""

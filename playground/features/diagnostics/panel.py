@@ -22,7 +22,7 @@ QUANTITIES = {"gradient": "gradient", "update": "update", "activation": "std", "
 REACHING = {"memory": "cross", "encoder": "encoder", "decoder": "decoder"}  # column "<name>/gradient" -> hue
 
 
-@panels.declare("diagnostics", "train", 4, panels.FORMULA)
+@panels.declare("diagnostics", "train", 4, panels.TWO_STACKS)
 def panel(view: View) -> dict:
     diagnostics = query.diagnostics(view.reader, view.run, view.step)
     return {

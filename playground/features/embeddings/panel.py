@@ -17,7 +17,7 @@ MAX_COSINES = 30  # tokens in the matrix of cosines
 HUES = {"src": "encoder", "tgt": "decoder", "memory": "encoder", "decoder": "decoder"}
 
 
-@panels.declare("embeddings", "inside", 5, panels.FORMULA)
+@panels.declare("embeddings", "inside", 5, panels.TWO_STACKS)
 def panel(view: View) -> dict:
     kind = view.choice("what", (*TABLES, *STATES))
     look = view.reader.look(view.run, view.step, view.text)

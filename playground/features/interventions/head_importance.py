@@ -47,7 +47,7 @@ def build_score(view: View) -> dict:
     }
 
 
-@panels.declare("importance", needs=panels.FORMULA)
+@panels.declare("importance", needs=panels.TWO_STACKS)
 def build_importance(view: View) -> dict:
     """Builds a bar for every head: the loss of exact match without it. Until all heads are measured, progress and an estimate."""
     importance = interventions.measure_importance(view.reader, view.runs.corpora, view.run, view.step)

@@ -21,7 +21,7 @@ from playground.words import listed
 MAX_NAMED = 6  # more are counted
 
 
-@panels.declare("interventions", "use", 3, panels.FORMULA)
+@panels.declare("interventions", "use", 3, panels.TWO_STACKS)
 def panel(view: View) -> dict:
     if view.choice("change") == "patch":
         return patching.build_panel(view)

@@ -41,7 +41,7 @@ from playground.training.slow_step import slow_step
 from playground.words import paragraph, percentage
 
 
-@panels.declare("step", "train", 2, panels.FORMULA)
+@panels.declare("step", "train", 2, panels.TWO_STACKS)
 def panel(view: View) -> dict:
     step = training_step(view.reader, view.runs, view.run, view.step)
     rows, moment = batch_rows(step.slow), view.choice("moment")
