@@ -85,7 +85,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "cache": _one_of("on", "off"),
     "unknown": _one_of("off", "copy"),  # the replacement of <unk> in the output
     # attention, masks, positions, data
-    "view": _one_of("matrix", "lines", "product", "rollout", "all"),
+    "view": _one_of("matrix", "lines", "product", "rollout", "all", "whole"),
     "measure": _one_of("aligned", "entropy"),
     "masks": _written(_several(r"\d{1,3}", ","), "0,2", reset_by=("run",)),  # the examples of the batch
     "mask": _one_of("memory", "padding", "causal", "target", "packed", "prefix", "gpt", default="causal"),

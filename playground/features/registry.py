@@ -32,9 +32,9 @@ def list_unavailable(run: Run) -> tuple[str, ...]:
     model = run.experiment.model
     if model.alteration.recurrent:
         return BY_TWO_STACKS + BY_FORMULA + BY_ATTENTION
-    if model.altered_by == "none":
-        return ()
-    return BY_TWO_STACKS if model.alteration.decoder_only else BY_TWO_STACKS + BY_FORMULA
+    if model.alteration.is_built_of_layers:
+        return BY_TWO_STACKS if model.alteration.decoder_only else ()
+    return BY_TWO_STACKS + BY_FORMULA
 
 
 def check(name: str, view: View) -> None:

@@ -36,8 +36,7 @@ class Call(NamedTuple):
 def module_calls(model: Transformer, src: Tensor, tgt_in: Tensor) -> tuple[dict[str, list[Call]], Output]:
     """src (B, S), tgt_in (B, T) -> each module's calls in order, by its name in the model ("encoder.0.norm_1"), and the model's output.
 
-    A decoder-only model reads source and target in one pass. The hooks are on a copy over the same tensors, so the shared model isn't
-    touched.
+    The hooks are on a copy over the same tensors, so the shared model isn't touched.
     """
     calls: dict[str, list[Call]] = {}
 
@@ -47,7 +46,12 @@ def module_calls(model: Transformer, src: Tensor, tgt_in: Tensor) -> tuple[dict[
     copy = shadow_copy(model)
     for name, module in copy.named_modules():
         module.register_forward_hook(listen(name))
-    return calls, (copy.forward_joined if isinstance(copy, DecoderOnly) else copy)(src, tgt_in)
+    return calls, run_once(copy, src, tgt_in)
+
+
+def run_once(model: Transformer, src: Tensor, tgt_in: Tensor) -> Output:
+    """Runs a model with each of its layers called once: a decoder-only one reads source and target in one pass."""
+    return model.forward_joined(src, tgt_in) if isinstance(model, DecoderOnly) else model(src, tgt_in)
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ def test_one_stack_is_recorded_in_one_pass_which_equals_reading_and_then_writing
             result = describe(model.config, stage)
             assert set(result.lines) <= code_lines(result.source), address
             assert 0 < len(result.lines) <= 4, address
-    with pytest.raises(Refusal, match="no_sequence"):
+    with pytest.raises(Refusal, match="no single sequence"):
         record(build(architecture=architecture, memory_mode="mean"), SRC, TGT)
 
 

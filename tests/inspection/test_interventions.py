@@ -42,7 +42,8 @@ def silenced(original: Transformer, off) -> Transformer:
     width = original.config.d_model // original.config.n_heads
     with torch.no_grad():
         for part, layer, head in off:
-            block = (twin.encoder if part == "encoder" else twin.decoder)[layer]
+            stack = "layers" if original.config.alteration.decoder_only else "encoder" if part == "encoder" else "decoder"
+            block = getattr(twin, stack)[layer]
             attention = block.cross_attention if part == "cross" else block.self_attention
             attention.W_o.weight[:, head * width : (head + 1) * width] = 0.0
     return twin
@@ -53,7 +54,7 @@ def same(changed: Transformer, other: Transformer, tolerance: float = 0.0) -> No
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("knobs", SOME, ids=str)
+@pytest.mark.parametrize("knobs", [*SOME, {"architecture": "causal_decoder", "positions": "rotary"}], ids=str)
 def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
     original = model(**knobs)
     every = heads(original.config)

@@ -213,6 +213,11 @@ def test_a_decoder_only_model_is_shown_wherever_nothing_follows_the_two_stacks(s
     weights, mask = np.array(lines["weights"]), np.array(lines["mask"])
     assert np.array_equal(weights == 0, mask == 0)
     assert np.array_equal(mask == 1, np.tri(len(mask), dtype=bool) if architecture == "causal_decoder" else np.ones_like(mask, dtype=bool))
+    whole, s = block(site.panel("attention", run=run.id, view="whole"), "attention")["figure"], len(mask)
+    cells = np.array(whole["data"][0]["z"], dtype=float)
+    assert np.isnan(cells[:s, s:]).all()
+    np.testing.assert_allclose(np.nansum(cells, axis=1), 1, atol=0.01)
+    assert [shape["x0"] for shape in whole["layout"]["shapes"][-2:]] == [s - 0.5, -0.5], "the separator is marked"
     joined = block(site.panel("masks", run=run.id), "mask-own")["figure"]["data"][0]["z"]
     assert {cell for row in joined for cell in row} == {0, 0.5, 1, None}
     assert len(joined) == len(joined[0]) > len(mask)

@@ -46,7 +46,7 @@ def panel(view: View) -> dict:
     notice = _follow_edits(view)
     look, part = view.look, view.part
     layer, head = choose_head(view, part)
-    if (mode := view.choice("view")) == "all":
+    if (mode := view.choice("view", _list_modes(view))) == "all":
         grid = all_heads.build_model_view(view, (part, layer, head), {kind: compute_mask(view, kind) for kind in KINDS})
         all_blocks = [*notice, build_controls(view, part, mode), *grid]
         return {"step": look.step, "held": heads.format_head(part, layer, head), "blocks": all_blocks}
@@ -96,9 +96,14 @@ def _follow_edits(view: View) -> list[dict]:
     return [blocks.row("edits", blocks.text("edits-typed", sentence, css="pg-cell"), undo, css="controls")]
 
 
+def _list_modes(view: View) -> list[str]:
+    """Lists the ways to show attention; only that of a decoder-only model is one matrix."""
+    return [mode for mode in choices("view") if mode != "whole" or view.run.experiment.model.alteration.decoder_only]
+
+
 def build_controls(view: View, part: str, mode: str) -> dict:
     """Builds the choices: mode; kind of attention where one is shown; decoder input, which doesn't affect the encoder."""
-    modes = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in choices("view")]
+    modes = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in _list_modes(view)]
     parts = [{"value": name, "label": view.say(part_key(view.run, name)), "hue": name} for name in KINDS]
     feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
     single = mode != "all"
@@ -133,6 +138,8 @@ def build_picture(view: View, mode: str, layer: int, head: int, mask: np.ndarray
     weights = view.weights[layer, head]
     if mode == "lines":
         return draw_threads(view, view.part, (layer, head), stage=True), []
+    if mode == "whole":
+        return [heads.draw_joined_head(view, layer, head)], []
     if mode == "product":
         return build_product(view, write_title(view, view.part, layer, head), layer, head), []
     if mode == "rollout":
