@@ -24,6 +24,8 @@ from playground.model.positions import RotaryPositions
 from playground.model.transformer import Output, Transformer
 from playground.variants.decoder_only import DecoderOnly
 
+Run = Callable[[Transformer, Tensor, Tensor], Output]
+
 
 class Call(NamedTuple):
     """One call of a module: its arguments and its output."""
@@ -33,7 +35,7 @@ class Call(NamedTuple):
 
 
 @torch.inference_mode()
-def module_calls(model: Transformer, src: Tensor, tgt_in: Tensor) -> tuple[dict[str, list[Call]], Output]:
+def module_calls(model: Transformer, src: Tensor, tgt_in: Tensor, run: Run = Transformer.__call__) -> tuple[dict[str, list[Call]], Output]:
     """src (B, S), tgt_in (B, T) -> each module's calls in order, by its name in the model ("encoder.0.norm_1"), and the model's output.
 
     The hooks are on a copy over the same tensors, so the shared model isn't touched.
@@ -46,7 +48,7 @@ def module_calls(model: Transformer, src: Tensor, tgt_in: Tensor) -> tuple[dict[
     copy = shadow_copy(model)
     for name, module in copy.named_modules():
         module.register_forward_hook(listen(name))
-    return calls, run_once(copy, src, tgt_in)
+    return calls, run(copy, src, tgt_in)
 
 
 def run_once(model: Transformer, src: Tensor, tgt_in: Tensor) -> Output:
@@ -101,7 +103,7 @@ def record(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], e
         raise ValueError("a recording needs at least one target token")
     src, tgt_in = (ids.to(model.projection.weight.device) for ids in model_inputs(src_ids, tgt_ids))
     inside: dict[str, Tensor] = {}
-    calls, output = module_calls(apply(model, edits, inside.__setitem__), src, tgt_in)
+    calls, output = module_calls(apply(model, edits, inside.__setitem__), src, tgt_in, run_once)
     return _Recording(model, calls, inside, output).all(src, tgt_in)
 
 

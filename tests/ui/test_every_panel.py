@@ -17,7 +17,7 @@ from playground.cli import main
 from playground.config import BOS, EOS, PAD, Refusal, default
 from playground.cursor import FIELDS, choices
 from playground.features.diagnostics.panel import QUANTITIES
-from playground.features.registry import BY_ATTENTION, BY_FORMULA, BY_TWO_STACKS, PANELS
+from playground.features.registry import BY_ATTENTION, BY_FORMULA, PANELS
 from playground.features.shared.blocks import KINDS
 from playground.features.shared.figures import theme
 from playground.features.shared.naming import shown_value
@@ -186,7 +186,7 @@ def test_of_a_changed_model_exactly_what_follows_the_formulas_steps_aside(site, 
     """And what a model with a bug sees is shown, not what it should see: of the future, without a causal mask."""
     run, language = trained(variant=variant), LANGUAGES[TWISTS.index(variant) % len(LANGUAGES)]
     for name in PANELS:
-        if name in BY_TWO_STACKS + BY_FORMULA:
+        if name in BY_FORMULA:
             assert site.get(f"panel/{name}", run=run.id, lang=language).json() == refusal(variant, language, "page.has_variant")
         else:
             conforming(site, name, run=run.id, lang=language, lesson="attention", method="beam")
@@ -202,13 +202,16 @@ def test_of_a_changed_model_exactly_what_follows_the_formulas_steps_aside(site, 
 
 
 @pytest.mark.parametrize("architecture", ["causal_decoder", pytest.param("prefix_decoder", **AT_NIGHT)])
-def test_a_decoder_only_model_is_shown_wherever_nothing_follows_the_two_stacks(site, trained, architecture, tmp_path):
-    run = trained(architecture=architecture, encoder_layers=2, decoder_layers=1)
+def test_a_decoder_only_model_is_shown_everywhere_but_on_the_tour(site, trained, architecture, tmp_path):
+    run = trained(architecture=architecture, encoder_layers=2, decoder_layers=1, dropout=0.0)
+    experiment, run.experiment = run.experiment, run.experiment.with_(dropout=0.1)
+    assert site.get("panel/step", run=run.id).json()["key"] == "step.one_pass"
+    run.experiment = experiment
     for name in PANELS:
-        if name in BY_TWO_STACKS:
-            assert site.get(f"panel/{name}", run=run.id).json() == refusal(architecture, "en", "page.is_decoder_only"), name
-        else:
-            conforming(site, name, run=run.id, lang="zh", method="beam", part="encoder", layer="3", pos="learned")
+        conforming(site, name, run=run.id, lang="zh", method="beam", part="encoder", layer="3", pos="learned")
+    for moment in choices("moment"):
+        conforming(site, "step", run=run.id, moment=moment)
+    assert site.get("panel/map", run=run.id, stop="scores").json() == refusal(architecture, "en", "tour.has_variant")
     lines = block(site.panel("attention", run=run.id, part="encoder", view="lines"), "lines")
     weights, mask = np.array(lines["weights"]), np.array(lines["mask"])
     assert np.array_equal(weights == 0, mask == 0)
@@ -230,7 +233,7 @@ def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, trained
     run = trained(variant=variant)
     for name in PANELS:
         asked = {"run": run.id, "lang": "zh", "method": "beam", "q": "1", "lesson": "attention", "predicted": "last"}
-        if name in BY_TWO_STACKS + BY_FORMULA + BY_ATTENTION:
+        if name in BY_FORMULA + BY_ATTENTION:
             assert site.get(f"panel/{name}", **asked).json() == refusal(variant, "zh", "page.is_recurrent"), name
         else:
             conforming(site, name, **asked)

@@ -104,7 +104,7 @@ def _write_captions(view: View, report: Scores, split: str, beam: int) -> list[s
     return sentences
 
 
-@panels.declare("reach", needs=panels.TWO_STACKS)
+@panels.declare("reach", needs=panels.FORMULA)
 def build_reach(view: View) -> dict:
     """Builds one strip of exact match by length for each compared run, and one run's token accuracy by position."""
     runs, offered = compare.compared_runs(view), compare.offered_runs(view)

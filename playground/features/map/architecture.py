@@ -6,7 +6,7 @@ from typing import TypedDict
 
 from playground.config import ModelConfig
 from playground.features.shared.naming import disclosed, shown_value, variant_name
-from playground.features.shared.panels import FORMULA, PANELS, TWO_STACKS
+from playground.features.shared.panels import FORMULA, PANELS
 from playground.model.costs import SUBLAYERS
 from playground.runs.run import Run
 from playground.words import say
@@ -78,7 +78,7 @@ class _Figure:
     def __init__(self, config: ModelConfig, language: str, changed: bool) -> None:
         self.config, self.language, self.changed, self.recurrent = config, language, changed, config.alteration.recurrent
         self.joint = config.alteration.decoder_only
-        self.blocked = {TWO_STACKS, *(() if self.joint else (FORMULA,))} if changed else set()
+        self.blocked = {FORMULA} if changed and not self.joint else set()
 
     def draw(self) -> ModelFigure:
         linear = self.part(

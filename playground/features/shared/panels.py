@@ -8,16 +8,15 @@ from typing import NamedTuple, TypeVar
 from playground.features.shared.view import View
 
 SECTIONS = ("train", "inside", "use", "compare", "lessons")  # of the page, in its order
-TWO_STACKS = "two stacks"  # relies on the paper's formulas, and on an encoder and a decoder
-FORMULA = "formula"  # relies on the paper's formulas, and would be wrong for a model variant; a decoder-only model has them too
+FORMULA = "formula"  # relies on the paper's formulas, and would be wrong for a model variant
 ATTENTION = "attention"  # shows attention weights, one matrix per head and layer, which a recurrent model doesn't have
 Build = TypeVar("Build", bound=Callable[[View], dict])
 
 
 class Panel(NamedTuple):
     """A function of a `View` that returns {"step": the step of its numbers, "blocks": its content}; "recorded": the numbers were saved in
-    training, at fewer steps than the sentence's snapshots. A tab has a `section` of the page, and an `order` in it; `needs` is
-    TWO_STACKS, FORMULA, ATTENTION or ""."""
+    training, at fewer steps than the sentence's snapshots. A tab has a `section` of the page, and an `order` in it; `needs` is FORMULA,
+    ATTENTION or ""."""
 
     build: Callable[[View], dict]
     section: str

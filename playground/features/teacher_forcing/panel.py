@@ -22,7 +22,7 @@ REPLAY_PARTS = 5  # of the replay; an earlier step is tried at the end of each
 SIDE_WIDTH = 420  # px beside the lanes
 
 
-@panels.declare("teacher_forcing", "use", 2, panels.TWO_STACKS)
+@panels.declare("teacher_forcing", "use", 2, panels.FORMULA)
 def panel(view: View) -> dict:
     comparison = compare(view.reader, view.run, view.step, view.text, view.field("force"), read_correction(view))
     view.look = comparison.free
