@@ -104,6 +104,8 @@ VARIANTS = {
     "cosine": Alteration("alternative"),
     "location": Alteration("alternative"),
     "batch_norm": Alteration("alternative", needs_whole_batch=True),
+    "rms_norm": Alteration("alternative"),
+    "swiglu": Alteration("alternative"),
     "no_attention_dropout": Alteration("alternative"),
     "plain_xavier": Alteration("alternative"),
     "gru": Alteration("alternative", recurrent=True),
