@@ -16,6 +16,7 @@ from playground.choices import ARCHITECTURES, VARIANTS
 from playground.cli import main
 from playground.config import BOS, EOS, PAD, Refusal, default
 from playground.cursor import FIELDS, choices
+from playground.features.attention.query import rollout
 from playground.features.diagnostics.panel import QUANTITIES
 from playground.features.registry import BY_ATTENTION, BY_FORMULA, PANELS
 from playground.features.shared.blocks import KINDS
@@ -221,6 +222,14 @@ def test_a_decoder_only_model_is_shown_everywhere_but_on_the_tour(site, trained,
     assert np.isnan(cells[:s, s:]).all()
     np.testing.assert_allclose(np.nansum(cells, axis=1), 1, atol=0.01)
     assert [shape["x0"] for shape in whole["layout"]["shapes"][-2:]] == [s - 0.5, -0.5], "the separator is marked"
+    asked = {"run": run.id, "text": "abba", "part": "decoder", "layer": "2", "head": "1", "target": "reference", "q": "1", "k": "0"}
+    product, flow = (site.panel("attention", **asked, view=view) for view in ("product", "rollout"))
+    stages, s = activations(site.reader, run, None, "abba", reference=True)[0].stages, len("abba") + 1
+    score = stages["layers.1.self_attention.scores"].values[0, s + 1, s]
+    assert sum(block(product, "product")["figure"]["data"][2]["y"]) == pytest.approx(score, abs=1e-3)
+    expected = rollout(np.stack([stages[f"layers.{layer}.self_attention.weights"].values for layer in range(3)]))[s:, s:]
+    drawn = np.array(block(flow, "rollout")["figure"]["data"][0]["z"], dtype=float)
+    np.testing.assert_allclose(np.nan_to_num(drawn), expected, atol=1e-3)
     joined = block(site.panel("masks", run=run.id), "mask-own")["figure"]["data"][0]["z"]
     assert {cell for row in joined for cell in row} == {0, 0.5, 1, None}
     assert len(joined) == len(joined[0]) > len(mask)
