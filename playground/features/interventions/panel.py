@@ -35,6 +35,7 @@ def panel(view: View) -> dict:
     score_key = f"{_build_key(view, effect)} {change.memory} {bool(change.edit)}"
     score = blocks.later("score", "score", view.say("interventions.score_waiting"), score_key)
     result_blocks = edit_row.build_step(view, effect) if edits_row else [score]
+    is_joint = view.run.experiment.model.alteration.decoder_only  # without an encoder output
     memories = [{"value": "" if name == effect.memory else name, "label": view.say(f"interventions.memory_{name}")} for name in MEMORIES]
     return {
         "step": effect.before.step,
@@ -43,7 +44,7 @@ def panel(view: View) -> dict:
             blocks.row(
                 "controls",
                 view.offer("what", "change", "interventions.what", changes, chosen),
-                blocks.choice("memory", "squeeze", view.say("interventions.memory"), memories, change.memory or ""),
+                None if is_joint else blocks.choice("memory", "squeeze", view.say("interventions.memory"), memories, change.memory or ""),
                 css="controls",
             ),
             *_build_active_changes(view, change, edits_row),
