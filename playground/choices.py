@@ -65,6 +65,11 @@ class Alteration:
     decoder_only: bool = False
     causal: bool = False
 
+    @property
+    def is_built_of_layers(self) -> bool:
+        """Whether it is made of the paper's own layers, whose formulas hold, in two stacks or one."""
+        return self.kind in ("paper", "architecture")
+
 
 PAPER = Alteration("paper")
 ARCHITECTURES = {
@@ -99,6 +104,8 @@ VARIANTS = {
     "cosine": Alteration("alternative"),
     "location": Alteration("alternative"),
     "batch_norm": Alteration("alternative", needs_whole_batch=True),
+    "rms_norm": Alteration("alternative"),
+    "swiglu": Alteration("alternative"),
     "no_attention_dropout": Alteration("alternative"),
     "plain_xavier": Alteration("alternative"),
     "gru": Alteration("alternative", recurrent=True),

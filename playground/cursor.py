@@ -48,7 +48,7 @@ RUN_COLUMNS = ("name", "exact_match", "validation_loss", "steps", "seconds", "pa
 RUN = r"[\w-]{1,64}"
 HEAD = r"[1-9]\d?\.[1-9]\d?"  # layer and head, counted from 1
 SENTENCE = ("run", "text")
-STAGE = r"(src|tgt|encoder|decoder)(\.\w{1,40}){1,4}|memory|logits|probabilities"
+STAGE = r"(src|tgt|encoder|decoder|layers)(\.\w{1,40}){1,4}|memory|joined|logits|probabilities"
 # One number typed over, or a matrix randomised: the name of a parameter or the address of a stage, the place, the new values or a seed.
 NEW = r"-?\d{1,9}(\.\d{1,20})?(e-?\d{1,2})?"
 EDIT = rf"[\w.]{{1,80}}(:\d{{1,6}}(,\d{{1,6}}){{0,2}}={NEW}(,{NEW})*|=r\d{{1,6}})"
@@ -85,7 +85,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "cache": _one_of("on", "off"),
     "unknown": _one_of("off", "copy"),  # the replacement of <unk> in the output
     # attention, masks, positions, data
-    "view": _one_of("matrix", "lines", "product", "rollout", "all"),
+    "view": _one_of("matrix", "lines", "product", "rollout", "all", "whole"),
     "measure": _one_of("aligned", "entropy"),
     "masks": _written(_several(r"\d{1,3}", ","), "0,2", reset_by=("run",)),  # the examples of the batch
     "mask": _one_of("memory", "padding", "causal", "target", "packed", "prefix", "gpt", default="causal"),

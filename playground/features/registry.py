@@ -9,7 +9,7 @@ from pkgutil import walk_packages
 from playground import features
 from playground.config import Refusal
 from playground.features.shared.naming import variant_name
-from playground.features.shared.panels import ATTENTION, FORMULA, PANELS as DECLARED, PLACES as OF_PLACES, SECTIONS
+from playground.features.shared.panels import ATTENTION, FORMULA, PANELS as DECLARED, SECTIONS
 from playground.features.shared.view import View
 from playground.runs.run import Run
 
@@ -20,7 +20,6 @@ for _module in walk_packages(features.__path__, f"{features.__name__}."):
 _ORDERED = sorted(DECLARED, key=lambda name: (DECLARED[name].section == "", DECLARED[name].section, DECLARED[name].order))
 PANELS: dict[str, Callable[[View], dict]] = {name: DECLARED[name].build for name in _ORDERED}
 BY_FORMULA = tuple(name for name in _ORDERED if DECLARED[name].needs == FORMULA)
-BY_PLACES = tuple(name for name in _ORDERED if DECLARED[name].needs == OF_PLACES)
 BY_ATTENTION = tuple(name for name in _ORDERED if DECLARED[name].needs == ATTENTION)
 # Sections of the page -> their tabs.
 PLACES = {section: tuple(name for name in _ORDERED if DECLARED[name].section == section) for section in SECTIONS}
@@ -29,18 +28,16 @@ TABS = tuple(name for tabs in PLACES.values() for name in tabs)
 
 def list_unavailable(run: Run) -> tuple[str, ...]:
     """Returns the panels that would show something a run's model isn't or doesn't have."""
-    model = run.experiment.model
-    if model.alteration.recurrent:
-        return BY_FORMULA + BY_PLACES + BY_ATTENTION
-    if model.altered_by == "none":
-        return ()
-    return BY_FORMULA if model.alteration.decoder_only else BY_FORMULA + BY_PLACES
+    alteration = run.experiment.model.alteration
+    if alteration.recurrent:
+        return BY_FORMULA + BY_ATTENTION
+    return () if alteration.is_built_of_layers else BY_FORMULA
 
 
 def check(name: str, view: View) -> None:
-    """Raises Refusal for a panel that is unavailable."""
-    if name in list_unavailable(view.run):
-        alteration = view.run.experiment.model.alteration
-        key = "page.is_recurrent" if alteration.recurrent else "page.is_decoder_only" if alteration.decoder_only else "page.has_variant"
+    """Raises Refusal for a panel that is unavailable, and for the tour, which follows the paper's two stacks."""
+    alteration = view.run.experiment.model.alteration
+    if name in list_unavailable(view.run) or (name == "map" and alteration.decoder_only and view.read_raw("stop")):
+        key = "page.is_recurrent" if alteration.recurrent else "page.has_variant"
         key = "tour.has_variant" if name == "map" and view.read_raw("stop") else key
         raise Refusal(key, variant=variant_name(view.run, view.language))

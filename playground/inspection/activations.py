@@ -1,7 +1,7 @@
 """Stages: everything the model computes for one pair of sentences, each array with its address, its shape in letters and its inputs.
 
-Letters: S source length, T target length, H heads, D d_model, K = D / H, F d_ff, V vocabulary of the target. The numbers are the running
-model's own: its modules' outputs, and the results inside of scaled_dot_product_attention.
+Letters: S source length, T target length, L = S + T in a decoder-only model, H heads, D d_model, K = D / H, F d_ff, V vocabulary of the
+target. The numbers are the running model's own: its modules' outputs, and the results inside of scaled_dot_product_attention.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from playground.model.copies import shadow_copy
 from playground.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from playground.model.positions import RotaryPositions
 from playground.model.transformer import Output, Transformer
+from playground.variants.decoder_only import DecoderOnly
+
+Run = Callable[[Transformer, Tensor, Tensor], Output]
 
 
 class Call(NamedTuple):
@@ -37,10 +40,10 @@ def module_calls(model: Transformer, src: Tensor, tgt_in: Tensor) -> tuple[dict[
 
     The hooks are on a copy over the same tensors, so the shared model isn't touched.
     """
-    return _run_hooked(shadow_copy(model), src, tgt_in)
+    return _run_hooked(shadow_copy(model), src, tgt_in, Transformer.__call__)
 
 
-def _run_hooked(copy: Transformer, src: Tensor, tgt_in: Tensor) -> tuple[dict[str, list[Call]], Output]:
+def _run_hooked(copy: Transformer, src: Tensor, tgt_in: Tensor, run: Run) -> tuple[dict[str, list[Call]], Output]:
     calls: dict[str, list[Call]] = {}
 
     def listen(name: str):
@@ -48,7 +51,12 @@ def _run_hooked(copy: Transformer, src: Tensor, tgt_in: Tensor) -> tuple[dict[st
 
     for name, module in copy.named_modules():
         module.register_forward_hook(listen(name))
-    return calls, copy(src, tgt_in)
+    return calls, run(copy, src, tgt_in)
+
+
+def run_once(model: Transformer, src: Tensor, tgt_in: Tensor) -> Output:
+    """Runs a model with each of its layers called once: a decoder-only one reads source and target in one pass."""
+    return model.forward_joined(src, tgt_in) if isinstance(model, DecoderOnly) else model(src, tgt_in)
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,7 @@ def record(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], e
         raise ValueError("a recording needs at least one target token")
     src, tgt_in = (ids.to(model.projection.weight.device) for ids in model_inputs(src_ids, tgt_ids))
     inside: dict[str, Tensor] = {}
-    calls, output = _run_hooked(apply(model, edits, inside.__setitem__), src, tgt_in)  # that is a copy, since it is watched
+    calls, output = _run_hooked(apply(model, edits, inside.__setitem__), src, tgt_in, run_once)  # a copy, since it is watched
     return _Recording(model, calls, inside, output).all(src, tgt_in)
 
 
@@ -113,6 +121,24 @@ class _Recording:
         self.stages: dict[str, Stage] = {}
 
     def all(self, src: Tensor, tgt_in: Tensor) -> dict[str, Stage]:
+        x, source = self.one_stack(src, tgt_in) if isinstance(self.model, DecoderOnly) else self.two_stacks(src, tgt_in)
+        states = self.calls["projection"][0].inputs[0]
+        x = self.add("decoder.output", "decoder", None, "TD", states, (x,), source)
+        logits = self.add("logits", "decoder", None, "TV", self.output.logits, (x,), Transformer.project)
+        self.add("probabilities", "decoder", None, "TV", distribution(self.output.logits), (logits,), distribution)
+        return self.stages
+
+    def one_stack(self, src: Tensor, tgt_in: Tensor) -> tuple[str, Callable]:
+        """Records a decoder-only model; returns the address of its last states, and the function that computes them."""
+        sides = self.embed("src", "encoder", "S", src), self.embed("tgt", "decoder", "T", tgt_in)
+        x = self.add("joined", "decoder", None, "LD", self.calls["layers.0"][0].inputs[0], sides, DecoderOnly.forward_joined)
+        for n in range(len(self.model.layers)):
+            x = self.attention(f"layers.{n}.self_attention", n, "decoder", x, x, "norm_1")
+            x = self.feed_forward(f"layers.{n}.feed_forward", n, "decoder", x, "norm_2")
+        return self.last_norm("decoder", "L", x, DecoderOnly.forward_joined), DecoderOnly.forward_joined
+
+    def two_stacks(self, src: Tensor, tgt_in: Tensor) -> tuple[str, Callable]:
+        """Records the paper's encoder and decoder; returns the same."""
         x = self.embed("src", "encoder", "S", src)
         for n in range(self.config.encoder_layers):
             x = self.attention(f"encoder.{n}.self_attention", n, "encoder", x, x, "norm_1")
@@ -126,18 +152,13 @@ class _Recording:
             x = self.attention(f"decoder.{n}.self_attention", n, "decoder", x, x, "norm_1")
             x = self.attention(f"decoder.{n}.cross_attention", n, "cross", x, memory, "norm_2")
             x = self.feed_forward(f"decoder.{n}.feed_forward", n, "decoder", x, "norm_3")
-        x = self.last_norm("decoder", "T", x, Transformer.decode)
-        states = self.calls["projection"][0].inputs[0]
-        x = self.add("decoder.output", "decoder", None, "TD", states, (x,), Transformer.decode)
-        logits = self.add("logits", "decoder", None, "TV", self.output.logits, (x,), Transformer.project)
-        self.add("probabilities", "decoder", None, "TV", distribution(self.output.logits), (logits,), distribution)
-        return self.stages
+        return self.last_norm("decoder", "T", x, Transformer.decode), Transformer.decode
 
     def embed(self, side: str, part: str, letter: str, ids: Tensor) -> str:
         """Records Transformer.embed: token ids, their embeddings, times sqrt(d_model), plus position."""
         add = partial(self.add, part=part, layer=None)
         x = add(f"{side}.ids", axes=letter, values=ids, inputs=(), source=model_inputs)
-        positions = self.calls[f"{side}_positions"][0]
+        positions = (self.calls.get(f"{side}_positions") or self.calls["src_positions"])[0 if side == "src" else -1]  # one table or two
         x = add(f"{side}.embedding", axes=f"{letter}D", values=self.output_of(f"{side}_embedding"), inputs=(x,), source=Transformer.embed)
         if self.config.embedding_scale:
             x = add(f"{side}.scaled", axes=f"{letter}D", values=positions.inputs[0], inputs=(x,), source=Transformer.embed)
@@ -202,7 +223,7 @@ class _Recording:
         """Records the norm before a sublayer (`pre`) or after it; returns x itself where this model has the other kind."""
         if self.config.norm != ("pre" if pre else "post"):
             return x
-        source = EncoderLayer.forward if at.startswith("encoder") else DecoderLayer.forward
+        source = DecoderLayer.forward if at.startswith("decoder") else EncoderLayer.forward
         values = self.output_of(f"{at.rpartition('.')[0]}.{name}")
         return self.add(f"{at}.norm", part, layer, self.stages[x].axes, values, (x,), source)
 
@@ -226,7 +247,7 @@ class _Recording:
         return self.calls[name][0].output
 
     def letter(self, address: str) -> str:
-        """Returns "S" or "T": the side whose tokens are the rows of this stage."""
+        """Returns "S", "T" or "L": the side whose tokens are the rows of this stage, or both."""
         return self.stages[address].axes[0]
 
 

@@ -51,6 +51,7 @@ class _Cell:
         self.inputs = [stages[address] for address in stage.inputs]
         self.sublayer, _, self.name = stage.address.rpartition(".")
         self.value = float(stage.values[index])
+        self.before = len(stages["src.ids"].values) if self.config.alteration.decoder_only else 0  # tokens of the target's sequence
 
     def take(self, index: tuple[int, ...], number: int = 0) -> Operand:
         """Returns the cell `index` of one of the inputs."""
@@ -98,12 +99,18 @@ def _scaled_embedding(cell: _Cell, sheet: Sheet) -> str:
 
 def _position_entry(cell: _Cell, sheet: Sheet) -> str:
     x = sheet.lead(cell.take(cell.index))
-    entry = sheet.lead(cell.parameter("position", f"{cell.sublayer}_positions.table", cell.index))
+    entry = sheet.lead(cell.parameter("position", f"{cell.sublayer}_positions.table", _find_position(cell)))
     return sheet.step("position", join_terms([x, entry]), float(x) + float(entry))
 
 
+def _find_position(cell: _Cell) -> tuple[int, int]:
+    """Returns a cell's place in the table of positions: in a decoder-only model the target counts on after the source."""
+    row, column = cell.index
+    return row + cell.before * (cell.sublayer == "tgt"), column
+
+
 def _sinusoids(cell: _Cell, sheet: Sheet) -> str:
-    _wave(sheet, *cell.index, cell.config.d_model, "cosine" if cell.index[1] % 2 else "sine")
+    _wave(sheet, *_find_position(cell), cell.config.d_model, "cosine" if cell.index[1] % 2 else "sine")
     return _position_entry(cell, sheet)
 
 
@@ -204,6 +211,18 @@ def _activated(cell: _Cell, sheet: Sheet) -> str:
     return sheet.step("gelu", f"{text} × {share}", x * float(share))
 
 
+def _joined(cell: _Cell, sheet: Sheet) -> str:
+    row, column = cell.index
+    number, row = (0, row) if row < cell.before else (1, row - cell.before)
+    copied = sheet.lead(cell.take((row, column), number))
+    return sheet.step("joined", copied, float(copied))
+
+
+def _output(cell: _Cell, sheet: Sheet) -> str:
+    row, column = cell.index
+    return _copy(cell, sheet, (row + cell.before, column), "result")
+
+
 def _mean_memory(cell: _Cell, sheet: Sheet) -> str:
     column, length = cell.index[1], cell.stage.values.shape[0]
     total = sheet.multiply([cell.take((row, column)) for row in range(length)], [Operand(Label("real"), 1.0)] * length)
@@ -246,7 +265,8 @@ KINDS = {
     "memory": lambda cell, sheet: _copy(cell, sheet, cell.index, "result"),
     "memory_mean": _mean_memory,
     "memory_cut": lambda cell, sheet: sheet.step("no_memory", f"{sheet.lead(cell.take(cell.index))} × 0", 0.0),
-    "output": lambda cell, sheet: _copy(cell, sheet, cell.index, "result"),
+    "joined": _joined,
+    "output": _output,
     "logits": lambda cell, sheet: cell.linear(sheet, "vocabulary", "projection", *cell.index),
     "probabilities": _probabilities,
 }

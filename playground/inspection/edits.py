@@ -147,7 +147,7 @@ def norm_module(address: str) -> str:
     if not layer:
         return f"{stack}_norm"
     number, sublayer = layer
-    last = 2 if stack == "encoder" else 3
+    last = 3 if stack == "decoder" else 2
     order = {"self_attention": 1, "cross_attention": 2, "feed_forward": last}
     return f"{stack}.{number}.norm_{order[sublayer]}"
 
@@ -157,7 +157,7 @@ def _register(copy: Transformer, edit: Edit, at: str, name: str) -> None:
     layer, calls, call = at.rpartition(".")[0], 1, 0
     pattern, side = (norm_module(edit.name), OUTPUT) if name == "norm" else MODULES[name]
     if name == "residual":  # one module for all sublayers of a layer
-        calls, call = 2 if at.startswith("encoder") else 3, int(norm_module(edit.name)[-1]) - 1
+        calls, call = 3 if at.startswith("decoder") else 2, int(norm_module(edit.name)[-1]) - 1
     elif name.endswith("_turned"):  # first the queries, then the keys
         calls, call = 2, int(name[0] == "k")
     elif name in ("q", "k", "v"):  # all heads side by side

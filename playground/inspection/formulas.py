@@ -36,6 +36,7 @@ LINES = {
     "memory": ("self.encoder_norm(x)",),
     "memory_mean": ("own = mask[", "own.sum("),
     "memory_cut": ("memory * 0",),
+    "joined": ("torch.cat((source, target)",),
     "output": ("self.decoder_norm(x)",),
     "logits": ("self.projection(states)",),
     "probabilities": ("logits.softmax(",),
@@ -105,6 +106,8 @@ def formula(config: ModelConfig, stage: Stage) -> tuple[str, dict[str, str]]:
         values["divisor"] = divisor(config)
     if name == "activated":
         name = f"activated_{config.activation}"
+    if name == "output" and config.alteration.decoder_only:
+        name = "output_joined"
     return f"map.formula_{name}", values
 
 

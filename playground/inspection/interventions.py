@@ -49,10 +49,15 @@ class HeadId(NamedTuple):
 
 
 def heads(config: ModelConfig) -> tuple[HeadId, ...]:
-    """Lists every head of a model: encoder, decoder and cross-attention, each layer by layer."""
-    return tuple(
-        HeadId(part, layer, head) for part in PARTS for layer in range(config.attention_layers(part)) for head in range(config.n_heads)
-    )
+    """Lists every head of a model: encoder, decoder and cross-attention, each layer by layer. Those of a decoder-only model, which attend
+    to source and target at once, are the decoder's."""
+    layers = [(part, layer) for part in list_parts(config) for layer in range(config.attention_layers(part))]
+    return tuple(HeadId(part, layer, head) for part, layer in layers for head in range(config.n_heads))
+
+
+def list_parts(config: ModelConfig) -> tuple[str, ...]:
+    """Lists the kinds of heads that a model has."""
+    return ("decoder",) if config.alteration.decoder_only else PARTS
 
 
 @dataclass(frozen=True)
@@ -173,9 +178,8 @@ def silence(copy: Transformer, off: Iterable[HeadId]) -> list[RemovableHandle]:
         layers.setdefault((part, layer), []).append(head)
     handles = []
     for (part, layer), silent in layers.items():
-        stack, name = (copy.encoder if part == "encoder" else copy.decoder), "cross_attention" if part == "cross" else "self_attention"
-        if copy.config.alteration.decoder_only:
-            stack, name = copy.layers, "self_attention"
+        stack = copy.layers if copy.config.alteration.decoder_only else copy.encoder if part == "encoder" else copy.decoder
+        name = "cross_attention" if part == "cross" else "self_attention"
         handles.append(getattr(stack[layer], name).W_o.register_forward_pre_hook(_make_silencer(silent, copy.config)))
     return handles
 

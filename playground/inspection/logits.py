@@ -19,6 +19,7 @@ from playground.config import BOS, EOS
 from playground.inspection import Fact
 from playground.inspection.activations import Call, model_inputs, module_calls
 from playground.model.copies import shadow_copy
+from playground.model.costs import NORMS
 from playground.model.transformer import Transformer
 
 
@@ -42,12 +43,13 @@ def logit_lens(model: Transformer, source: Sequence[int], target: Sequence[int])
     if not target:
         raise ValueError("a lens needs at least one target token")
     copy, states = shadow_copy(model), []
-    copy.decoder[0].register_forward_pre_hook(lambda layer, inputs: states.append(inputs[0]))
-    for layer in copy.decoder:
+    layers = copy.layers if model.config.alteration.decoder_only else copy.decoder
+    layers[0].register_forward_pre_hook(lambda layer, inputs: states.append(inputs[0]))
+    for layer in layers:
         layer.register_forward_hook(lambda layer, inputs, output: states.append(output[0]))
     device = model.projection.weight.device
     copy(torch.tensor([(*source, EOS)], device=device), torch.tensor([(BOS, *target[:-1])], device=device))
-    read_off = (copy.project(copy.decoder_norm(state))[0].softmax(dim=-1) for state in states)  # (1, T, D) -> (T, V)
+    read_off = (copy.project(copy.decoder_norm(state))[0].softmax(dim=-1) for state in states[-1 - len(layers) :])  # (1, T, D) -> (T, V)
     return torch.stack(list(read_off)).cpu().numpy()
 
 
@@ -116,7 +118,8 @@ def attribute(model: Transformer, source: Sequence[int], target: Sequence[int]) 
 
 
 class _Stream:
-    """The decoder's residual stream, split by its writers: every part has its own (T, D)."""
+    """The decoder's residual stream, split by its writers: every part has its own (T, D). A decoder-only model calls its modules with the
+    source first, and last with the target."""
 
     def __init__(self, model: Transformer, calls: dict[str, list[Call]]) -> None:
         self.model, self.config, self.calls = model, model.config, calls
@@ -124,9 +127,10 @@ class _Stream:
 
     def attribution(self) -> Attribution:
         self._embed()
-        for layer in range(self.config.decoder_layers):
-            for number, name in enumerate((*ATTENTIONS, "feed_forward"), 1):
-                self._sublayer(layer, name, f"decoder.{layer}.norm_{number}")
+        stack = "layers" if self.config.alteration.decoder_only else "decoder"
+        for layer in range(self.config.attention_layers("decoder")):
+            for norm, name in NORMS[stack].items():
+                self._sublayer(layer, f"{stack}.{layer}", name, norm)
         if self.config.norm == "pre":
             self._norm("decoder_norm")
         parts = (*(part for part in self.sums if part.kind != "biases"), Part("biases"))
@@ -136,34 +140,34 @@ class _Stream:
         return Attribution(parts, *(tensor.cpu().double().numpy() for tensor in (vectors, projection.weight, bias)))
 
     def _embed(self) -> None:
-        call = self.calls["tgt_positions"][0]
+        call = (self.calls.get("tgt_positions") or self.calls["src_positions"])[-1]  # of a table for both sides
         self.sums[Part("embedding")] = call.inputs[0][0].double()
         if self.config.encoding.added:
             self.sums[Part("positions")] = (call.output - call.inputs[0])[0].double()
 
-    def _sublayer(self, layer: int, name: str, norm: str) -> None:
+    def _sublayer(self, layer: int, place: str, name: str, norm: str) -> None:
         """Adds a sublayer's output; without the residual connection it replaces all before it. A post-norm rescales all."""
         if not self.config.residual:
             self.sums = {}
-        at = f"decoder.{layer}.{name}"
+        at = f"{place}.{name}"
         if name == "feed_forward":
             output = self.model.get_submodule(f"{at}.W_2")
-            self._write(Part(name, layer), self.calls[at][0].output[0].double() - _bias_of(output))
+            self._write(Part(name, layer), self.calls[at][-1].output[0].double() - _bias_of(output))
         else:
             output = self.model.get_submodule(f"{at}.W_o")
-            heads = self.calls[f"{at}.W_o"][0].inputs[0][0].double().chunk(self.config.n_heads, dim=-1)  # H times (T, K)
+            heads = self.calls[f"{at}.W_o"][-1].inputs[0][0].double().chunk(self.config.n_heads, dim=-1)  # H times (T, K)
             matrices = output.weight.double().chunk(self.config.n_heads, dim=1)  # H times (D, K)
             for head, (mixed, matrix) in enumerate(zip(heads, matrices, strict=True)):
                 self._write(Part(ATTENTIONS[name], layer, head), mixed @ matrix.T)
         self._write(Part("biases"), _bias_of(output).expand_as(next(iter(self.sums.values()))))
         if self.config.norm == "post":
-            self._norm(norm)
+            self._norm(f"{place}.{norm}")
 
     def _norm(self, name: str) -> None:
         """(x - mean) / sqrt(var + eps) * gain + bias, with the variance that the whole sum had: linear in every part of it."""
         norm = self.model.get_submodule(name)
         assert isinstance(norm, nn.LayerNorm)
-        whole = self.calls[name][0].inputs[0][0].double()
+        whole = self.calls[name][-1].inputs[0][0].double()
         scale = norm.weight.double() / (whole.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
         self.sums = {part: (x - x.mean(dim=-1, keepdim=True)) * scale for part, x in self.sums.items()}
         if norm.bias is not None:

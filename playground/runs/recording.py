@@ -57,7 +57,7 @@ class Recording:
         if not replay.plan.steps:
             replay.plan = self._plan(frames, max_saved)
         training.diagnostic_steps = (
-            diagnostic_steps(run, replay.plan) if run.experiment.model.altered_by == "none" else frozenset()
+            diagnostic_steps(run, replay.plan) if run.experiment.model.alteration.is_built_of_layers else frozenset()
         )  # see training/diagnostics.py
         if training.step < training.planned:
             replay.reopen(training.step)

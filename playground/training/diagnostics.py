@@ -8,13 +8,14 @@ A row of numbers by address: a sublayer (model/costs.py) and a quantity, as in "
   dead       fraction of the hidden units of a feed-forward network that were above 0 at no token
   entropy.N  of the attention weights of head N, as a fraction of the maximum
 "memory/gradient" is the norm of the gradient at the encoder's output; "encoder/gradient" and "decoder/gradient" are those of all layers of
-a stack. All are of the step's own batch (mean, std and entropy of its first ROWS) without padding. Training itself is unchanged.
+a stack. A decoder-only model has none of the three, and its layers are called twice: with the source, then with the target. All are of the
+step's own batch (mean, std and entropy of its first ROWS) without padding. Training itself is unchanged.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -44,9 +45,10 @@ class StepDiagnostics:
         self._first, self._parameters = first, parameters
         self._owners = list(map(sublayer_of, parameters.values()))
         self._batch: Batch | None = None  # of the first part
-        self._outputs: dict[str, Tensor] = {}  # of each sublayer, for the first rows (B, L, D)
-        self._weights: dict[str, Tensor] = {}  # of each attention, for the first rows (B, H, Q, L)
-        self._masks: dict[str, Tensor] = {}  # of each kind of attention, for the first rows (B, 1, Q, L)
+        self._is_joint = first.config.alteration.decoder_only
+        self._outputs: dict[str, list[Tensor]] = {}  # of each call of a sublayer, for the first rows (B, L, D)
+        self._weights: dict[str, list[Tensor]] = {}  # of each call of an attention, for the first rows (B, H, Q, L)
+        self._masks: dict[str, list[Tensor]] = {}  # the same (B, 1, Q, L)
         self._parts: list[dict[str, Tensor]] = []  # of each part: the tensors that are summed over all parts
 
     @contextmanager
@@ -54,7 +56,8 @@ class StepDiagnostics:
         """Watches one part. Hooks are on the model only inside the block."""
         part: dict[str, Tensor] = {}
         self._parts.append(part)
-        real = {"encoder": (batch.src != PAD).float().flatten(), "decoder": (batch.tgt_in != PAD).float().flatten()}  # (B L,)
+        src, tgt = (batch.src != PAD).float().flatten(), (batch.tgt_in != PAD).float().flatten()  # (B L,)
+        real = {"encoder": [src], "decoder": [tgt], "layers": [src, tgt]}  # of each call
         with ExitStack() as hooks:
 
             def after(module: nn.Module, look: Callable[[Any, Any], None]) -> None:
@@ -62,7 +65,7 @@ class StepDiagnostics:
 
             for sublayer in sublayers(model.config):
                 if sublayer.endswith("feed_forward"):
-                    after(model.get_submodule(sublayer).W_2, partial(self._units, part, sublayer, real[sublayer.partition(".")[0]]))
+                    after(model.get_submodule(sublayer).W_2, partial(self._units, part, sublayer, iter(real[sublayer.partition(".")[0]])))
             after(model.encoder_norm, partial(self._follow, part))
             if model is self._first:
                 self._batch = batch
@@ -75,17 +78,18 @@ class StepDiagnostics:
             yield
 
     def _hold(self, sublayer: str, _: Tensor, output: Tensor | tuple[Tensor, Tensor]) -> None:
-        self._outputs[sublayer] = (output[0] if isinstance(output, tuple) else output)[:ROWS].detach().float().clone()
+        rows = (output[0] if isinstance(output, tuple) else output)[:ROWS].detach().float().clone()
+        self._outputs.setdefault(sublayer, []).append(rows)
 
     def _project(self, projection: Linear, _: Tensor, states: Tensor) -> None:
         """Stores the logits of the first rows: a chunked loss never holds those of all."""
         with torch.no_grad():
-            self._outputs["projection"] = F.linear(states[:ROWS], projection.weight, projection.bias).float()
+            self._outputs["projection"] = [F.linear(states[:ROWS], projection.weight, projection.bias).float()]
 
-    def _units(self, part: dict[str, Tensor], sublayer: str, real: Tensor, hidden: Tensor, _: Tensor) -> None:
+    def _units(self, part: dict[str, Tensor], sublayer: str, real: Iterator[Tensor], hidden: Tensor, _: Tensor) -> None:
         hidden = hidden.float()
         above = hidden.detach() if self._first.config.activation == "relu" else hidden.detach().clamp(min=0)  # (B, L, d_ff)
-        part[sublayer] = real @ above.flatten(0, 1)  # sum of each unit over all tokens (d_ff,)
+        part[sublayer] = part.get(sublayer, 0) + next(real) @ above.flatten(0, 1)  # sum of each unit over all tokens (d_ff,)
 
     def _follow(self, part: dict[str, Tensor], _: Tensor, memory: Tensor) -> None:
         memory.register_hook(lambda gradient: part.update(memory=gradient.norm()))
@@ -100,7 +104,8 @@ class StepDiagnostics:
             if weights is None:
                 with torch.no_grad():
                     _, weights = scaled_dot_product_attention(q[:ROWS], k[:ROWS], v[:ROWS], mask[:ROWS], attention.power)
-            self._weights[sublayer], self._masks[_kind(sublayer)] = weights[:ROWS].detach().float(), mask[:ROWS]
+            self._weights.setdefault(sublayer, []).append(weights[:ROWS].detach().float())
+            self._masks.setdefault(sublayer, []).append(mask[:ROWS])
             return heads, weights
 
         attention.attend_heads = look
@@ -114,10 +119,10 @@ class StepDiagnostics:
         """Returns every number by its address. `gradients`: each parameter's gradient norm before clipping; `before`: its value before the
         step."""
         arrived = math.hypot(*(part["memory"].item() for part in self._parts if "memory" in part))
-        row = self._activations() | self._attention() | {"memory/gradient": arrived}
+        row = self._activations() | self._attention() | ({} if self._is_joint else {"memory/gradient": arrived})
         lengths = self._lengths(gradients)
         row |= {f"{sublayer}/gradient": length for sublayer, length in lengths.items()}
-        for stack in ("encoder", "decoder"):
+        for stack in () if self._is_joint else ("encoder", "decoder"):
             row[f"{stack}/gradient"] = math.hypot(*(length for sublayer, length in lengths.items() if sublayer.startswith(stack)))
         weights = self._lengths(torch._foreach_norm(before))
         steps = self._lengths(torch._foreach_norm(torch._foreach_sub(list(self._parameters), before)))
@@ -136,10 +141,13 @@ class StepDiagnostics:
         """Returns mean and std of the output of each sublayer, embedding and the projection, and the fraction of dead units."""
         networks = [sublayer for sublayer in self._parts[0] if sublayer != "memory"]
         statistics = {f"{sublayer}/dead": (sum(part[sublayer] for part in self._parts) == 0).float().mean().item() for sublayer in networks}
-        sides = (self._batch.src, ("src", "encoder")), (self._batch.tgt_in, ("tgt", "decoder")), (self._batch.tgt_in, ("projection",))
-        for tokens, names in sides:
-            real = (tokens[:ROWS] != PAD).float()  # (B, L)
-            outputs = {sublayer: x for sublayer, x in self._outputs.items() if sublayer.startswith(names)}
+        src, tgt_in = self._batch.src[:ROWS], self._batch.tgt_in[:ROWS]
+        both = torch.cat((src, tgt_in), dim=1)
+        for tokens, names in ((src, ("src", "encoder")), (tgt_in, ("tgt", "decoder")), (both, ("layers",)), (tgt_in, ("projection",))):
+            real = (tokens != PAD).float()  # (B, L)
+            outputs = {sublayer: self._join_calls(sublayer) for sublayer in self._outputs if sublayer.startswith(names)}
+            if not outputs:
+                continue
             x = (torch.stack(list(outputs.values())) * real[..., None]).flatten(1)  # (sublayers, B L D), padding 0
             count = x.shape[1] * real.mean()
             means, squares = x.sum(dim=1) / count, x.square().sum(dim=1) / count
@@ -148,16 +156,24 @@ class StepDiagnostics:
                 statistics |= {f"{sublayer}/mean": mean, f"{sublayer}/std": std}
         return statistics
 
+    def _join_calls(self, sublayer: str) -> Tensor:
+        """Returns the output of a sublayer, of a decoder-only model's layer for both sides; its embeddings share a module of positions."""
+        calls = self._outputs[sublayer]
+        return torch.cat(calls, dim=1) if sublayer.startswith("layers") else calls[0 if sublayer.startswith("src") else -1]
+
     def _attention(self) -> dict[str, float]:
         """Returns the normalised entropy of each head."""
-        queries = {"encoder": self._batch.src[:ROWS] != PAD, "decoder": self._batch.tgt_in[:ROWS] != PAD}
+        src, tgt_in = self._batch.src[:ROWS] != PAD, self._batch.tgt_in[:ROWS] != PAD
+        queries = {"encoder": src, "decoder": tgt_in, "layers": torch.cat((src, tgt_in), dim=1)}
         kinds: dict[str, list[str]] = {}
         for sublayer in self._weights:
             kinds.setdefault(_kind(sublayer), []).append(sublayer)
         entropies = {}
         for kind, attentions in kinds.items():
-            weights = torch.stack([self._weights[sublayer] for sublayer in attentions])
-            shares = normalised_entropy(weights, self._masks[kind], queries[attentions[0].partition(".")[0]]).tolist()
+            weights = torch.stack([_join_rows(self._weights[sublayer]) for sublayer in attentions])
+            calls = zip(self._masks[attentions[0]], self._weights[attentions[0]], strict=True)
+            masks = [mask.expand(-1, -1, rows.shape[2], -1) for mask, rows in calls]
+            shares = normalised_entropy(weights, _join_rows(masks), queries[kind.partition(".")[0]]).tolist()
             for sublayer, heads in zip(attentions, shares, strict=True):
                 entropies |= {f"{sublayer}/entropy.{head}": share for head, share in enumerate(heads)}
         return entropies
@@ -167,6 +183,12 @@ def _kind(sublayer: str) -> str:
     """Returns the kind of an attention, one per mask: "decoder.1.cross_attention" -> "decoder.cross_attention"."""
     stack, _, name = sublayer.split(".")
     return f"{stack}.{name}"
+
+
+def _join_rows(calls: Sequence[Tensor]) -> Tensor:
+    """Joins the rows of all calls (..., Q, L); those of earlier calls can't see the keys of later ones."""
+    width = calls[-1].shape[-1]
+    return torch.cat([F.pad(rows, (0, width - rows.shape[-1])) for rows in calls], dim=-2)
 
 
 def normalised_entropy(weights: Tensor, mask: Tensor, queries: Tensor) -> Tensor:

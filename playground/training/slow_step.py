@@ -3,7 +3,8 @@
 It needs a training of its own (a fresh one, loaded with a run's state), which moves as the run's would: the same parts of the same batch,
 the same dropout masks, clipping and optimiser. Hooks record the input of each module and the gradient of its output, and inside the
 sublayers, which own no parameter, the queries, keys and values of each attention and the sum of each residual connection. They change
-nothing; only where the run computes its loss in chunks (fast_step.py), this one holds all logits, and sums in another order.
+nothing; only where the run computes its loss in chunks (fast_step.py), this one holds all logits, and sums in another order. A decoder-only
+model reads source and target in one pass here, so that each layer is called once.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from playground.model.transformer import Transformer
 from playground.training.loop import Diverged, Live, MicroBatch, Training
 from playground.training.replicas import FastAttention
 from playground.training.step import token_losses
+from playground.variants.decoder_only import DecoderOnly
 
 KINDS = (nn.Linear, nn.Embedding, nn.LayerNorm, LearnedPositions)  # modules that own parameters
 
@@ -65,7 +67,7 @@ class WatchedPart:
     """The recordings of one part of the batch. Of attention only the paper's: variants have other gradients."""
 
     def __init__(self) -> None:
-        self.flows: dict[str, tuple[Tensor, Tensor]] = {}  # by module: its input and its output
+        self.flows: dict[str, list[tuple[Tensor, Tensor]]] = {}  # by module: the input and the output of each call
         self.attentions: dict[str, tuple] = {}  # by sublayer: the fields of an Attended but the gradient
         self.sums: dict[str, tuple[Tensor, Tensor]] = {}  # by sublayer: x, and the sum
         self.gradients: dict[str, Tensor] = {}
@@ -74,10 +76,11 @@ class WatchedPart:
     def note(self, name: str) -> Callable[[nn.Module, tuple, Tensor], None]:
         def hook(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
             input = inputs[1].expand(output.shape[:2]) if isinstance(module, LearnedPositions) else inputs[0]
-            self.flows[name] = input.detach(), output.detach()
+            calls = self.flows.setdefault(name, [])
+            calls.append((input.detach(), output.detach()))
             if name == "projection":
                 self.logits = output.detach().float()
-            self._record_gradient(name, output)
+            self._record_gradient(f"{name} {len(calls)}", output)
 
         return hook
 
@@ -118,8 +121,9 @@ class WatchedPart:
             tensor.register_hook(lambda gradient: self.gradients.update({name: gradient.detach()}))
 
     def flow(self, name: str) -> Flow:
-        input, output = self.flows[name]
-        return Flow(input, self.gradients.get(name, torch.zeros_like(output)))
+        inputs, outputs = zip(*self.flows[name], strict=True)
+        gradients = [self.gradients.get(f"{name} {call}", torch.zeros_like(output)) for call, output in enumerate(outputs, 1)]
+        return Flow(torch.cat(inputs, dim=1), torch.cat(gradients, dim=1))  # one table of positions may serve both sides
 
     def attended(self, name: str) -> Attended:
         q, k, v, mask, multipliers, power = self.attentions[name]
@@ -145,6 +149,9 @@ def watch_parts(micro_batches: Sequence[MicroBatch]) -> Iterator[list[WatchedPar
     parts = [WatchedPart() for _ in micro_batches]
     with ExitStack() as hooks:
         for micro_batch, part in zip(micro_batches, parts, strict=True):
+            if isinstance(micro_batch.replica, DecoderOnly):
+                micro_batch.replica.forward = micro_batch.replica.forward_joined
+                hooks.callback(delattr, micro_batch.replica, "forward")
             for name, module in micro_batch.replica.named_modules():
                 layer, _, _ = name.rpartition(".")
                 if isinstance(module, KINDS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +11,8 @@ from torch import Tensor, nn
 from playground.config import MAX_POSITIONS, ModelConfig
 from playground.model.attention import MASKED, head_widths, scaled_dot_product_attention
 from playground.model.costs import attention_count, query_width
-from playground.model.parts import Dropout
+from playground.model.layers import FeedForward
+from playground.model.parts import Dropout, Linear
 from playground.model.positions import SinusoidalPositions
 from playground.model.transformer import SUBLAYER_OUTPUTS, Transformer
 from playground.variants.variant import Variant, attentions, replace_function
@@ -166,10 +168,56 @@ class BatchNorm(nn.Module):
 
 
 def batch_norm(model: Transformer) -> None:
+    _replace_norms(model, BatchNorm)
+
+
+class RMSNorm(nn.Module):
+    """x / sqrt(mean(x²) + ε) times a learned gain (Zhang and Sennrich 2019): no mean is subtracted and no shift added. T5 and LLaMA have
+    it."""
+
+    def __init__(self, norm: nn.LayerNorm) -> None:
+        super().__init__()
+        self.weight, self.eps = norm.weight, norm.eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, L, D) -> (B, L, D)."""
+        return x * torch.rsqrt(x.square().mean(dim=-1, keepdim=True) + self.eps) * self.weight
+
+
+def rms_norm(model: Transformer) -> None:
+    _replace_norms(model, RMSNorm)
+
+
+def _replace_norms(model: Transformer, kind: Callable[[nn.LayerNorm], nn.Module]) -> None:
     for part in list(model.modules()):
         for name, child in part.named_children():
             if isinstance(child, nn.LayerNorm):
-                setattr(part, name, BatchNorm(child))
+                setattr(part, name, kind(child))
+
+
+# --- the feed-forward network ---
+
+
+class SwiGLU(FeedForward):
+    """(SiLU(x W_1 + b_1) * (x W_3 + b_3)) W_2 + b_2, with SiLU(h) = h sigmoid(h) (Shazeer 2020): each hidden unit is multiplied by another
+    linear map of x. PaLM and LLaMA have it."""
+
+    W_3: Linear
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, L, D) -> (B, L, d_ff) -> (B, L, D)."""
+        return self.W_2(self.dropout(nn.functional.silu(self.W_1(x)) * self.W_3(x)))
+
+
+def swiglu(model: Transformer) -> None:
+    config = model.config
+    for layer in (*model.encoder, *model.decoder):
+        network = layer.feed_forward
+        network.__class__, network.W_3 = SwiGLU, Linear(config.d_model, config.d_ff, bias=config.bias)
+        network.to(model.generator.device)
+        nn.init.xavier_uniform_(network.W_3.weight, generator=model.generator)
+        if config.bias:
+            network.W_3.bias.zero_()
 
 
 def concatenated(model: Transformer) -> None:
@@ -187,10 +235,15 @@ def without_feed_forward(config: ModelConfig) -> int:
     return -(config.encoder_layers + config.decoder_layers) * sublayer
 
 
-def running_statistics(config: ModelConfig) -> int:
-    """Counts mean and variance of each norm."""
+def norm_width(config: ModelConfig) -> int:
+    """Counts the numbers of a vector in all norms together."""
     norms = 2 * config.encoder_layers + 3 * config.decoder_layers + 2 * (config.norm == "pre")
-    return 2 * norms * config.d_model * (config.norm != "none")
+    return norms * config.d_model * (config.norm != "none")
+
+
+def gates(config: ModelConfig) -> int:
+    """Counts W_3 and its bias in every layer."""
+    return (config.encoder_layers + config.decoder_layers) * (config.d_model + config.bias) * config.d_ff
 
 
 ALTERNATIVES = {
@@ -203,7 +256,9 @@ ALTERNATIVES = {
     "bilinear": Variant(bilinear, extra_parameters=lambda config: attention_count(config) * query_width(config) * head_widths(config)[0]),
     "cosine": Variant(cosine),
     "location": Variant(location, extra_parameters=lambda config: attention_count(config) * query_width(config) * MAX_POSITIONS),
-    "batch_norm": Variant(batch_norm, extra_parameters=running_statistics),
+    "batch_norm": Variant(batch_norm, extra_parameters=lambda config: 2 * norm_width(config)),  # mean and variance
+    "rms_norm": Variant(rms_norm, extra_parameters=lambda config: -config.bias * norm_width(config)),
+    "swiglu": Variant(swiglu, extra_parameters=gates),
     "no_attention_dropout": Variant(no_attention_dropout),
     "plain_xavier": Variant(plain_xavier),
 }

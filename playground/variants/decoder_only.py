@@ -15,24 +15,28 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from playground.config import MAX_POSITIONS
+from playground.config import MAX_POSITIONS, Refusal
 from playground.model.attention import head_widths
 from playground.model.kv_cache import DecoderCache, KVCache
 from playground.model.layers import EncoderLayer
-from playground.model.masks import Layout, causal_mask, padding_mask, target_mask
+from playground.model.masks import Layout, Packing, causal_mask, padding_mask, target_mask
 from playground.model.positions import RotaryPositions, added_positions, position_ids
-from playground.model.transformer import Transformer, initialise
+from playground.model.transformer import Output, Transformer, initialise
 from playground.variants.variant import Variant
 
 
 def join_masks(src: Tensor, tgt_in: Tensor, is_causal: bool) -> Tensor:
     """Joins the blocks to the mask of the whole sequence: src (B, S), tgt_in (B, T) -> (B, 1, S + T, S + T). `encode` applies its first S
     rows, `decode` the others."""
-    (s, t), source, target = (src.shape[1], tgt_in.shape[1]), padding_mask(src), target_mask(tgt_in)
-    rows_of_source = source & causal_mask(s, src.device) if is_causal else source.expand(-1, -1, s, -1)
-    hidden = torch.zeros_like(target[:, :, :1]).expand(-1, -1, s, -1)
-    of_source = torch.cat((rows_of_source, hidden), dim=-1)
-    return torch.cat((of_source, torch.cat((source.expand(-1, -1, t, -1), target), dim=-1)), dim=-2)
+    source = padding_mask(src)
+    return _join_blocks(source & causal_mask(src.shape[1], src.device) if is_causal else source, source, target_mask(tgt_in))
+
+
+def _join_blocks(source: Tensor, memory: Tensor, target: Tensor) -> Tensor:
+    """Joins the masks of source to source (B, 1, S or 1, S), target to source (B, 1, T or 1, S) and target to target (B or 1, 1, T, T)."""
+    b, s, t = len(source), source.shape[-1], target.shape[-1]
+    of_source = torch.cat((source.expand(b, -1, s, -1), source.new_zeros(b, 1, s, t)), dim=-1)
+    return torch.cat((of_source, torch.cat((memory.expand(b, -1, t, -1), target.expand(b, -1, -1, -1)), dim=-1)), dim=-2)
 
 
 class PrefixCache:
@@ -88,6 +92,28 @@ class DecoderOnly(Transformer):
             of_source.append(None if weights is None else weights[..., : memory.shape[1]])  # None where attention returns no weights
             of_target.append(None if weights is None else weights[..., memory.shape[1] :])
         return self.decoder_norm(x), tuple(of_target), tuple(of_source)
+
+    def forward_joined(self, src: Tensor, tgt_in: Tensor, packing: Packing | None = None) -> Output:
+        """src (B, S), tgt_in (B, T) -> the output of `forward`, by one pass over all S + T tokens: GPT as it is drawn. Raises Refusal for a
+        memory mode by which target and source differ in the keys and values of the source."""
+        if self.config.memory_mode != "whole":
+            raise Refusal("map.no_sequence")
+        s, memory_mask = src.shape[1], packing.memory_mask if packing else padding_mask(src)
+        of_source, of_target = packing[:2] if packing else (
+            Layout(mask, position_ids(tokens.shape[1], device=src.device))
+            for mask, tokens in ((padding_mask(src), src), (target_mask(tgt_in), tgt_in))
+        )  # fmt: skip
+        allowed = of_source.mask & causal_mask(s, src.device) if self.causal else of_source.mask
+        mask = _join_blocks(allowed, memory_mask, of_target.mask)
+        target_positions = of_target.positions + memory_mask.sum(dim=-1)[:, 0]
+        positions = torch.cat((of_source.positions.expand(len(src), -1), target_positions), dim=1)
+        source = self.embed(src, self.src_embedding, self.src_positions, of_source.positions)
+        target = self.embed(tgt_in, self.tgt_embedding, self.tgt_positions, target_positions)
+        x, blocks = torch.cat((source, target), dim=1), []
+        for layer in self.layers:
+            x, weights = layer(x, mask, positions)
+            blocks.append((None,) * 3 if weights is None else (weights[..., :s, :s], weights[..., s:, s:], weights[..., s:, :s]))
+        return Output(self.project(self.decoder_norm(x)[:, s:]), *zip(*blocks, strict=True))
 
     def new_cache(self) -> DecoderCache:
         """Returns an empty key-value cache of the target's tokens."""

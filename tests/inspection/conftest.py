@@ -29,7 +29,7 @@ def _facts_have_sentences(monkeypatch) -> Iterator[None]:
             assert "{" not in sentence, (language, key)
 
 
-KEYS = {"sqrt": math.sqrt, "exp": math.exp, "erf": math.erf, "sin": math.sin, "cos": math.cos, "max": max}
+KEYS = {"sqrt": math.sqrt, "fourth_root": lambda x: x**0.25, "exp": math.exp, "erf": math.erf, "sin": math.sin, "cos": math.cos, "max": max}
 OPERATIONS = {
     "product": lambda left, right: left * right, "gradient": lambda left, right: left * right,
     "exp": lambda left, right: math.exp(left - right), "square": lambda left, right: (left - right) ** 2,
@@ -50,7 +50,7 @@ def calculate(text: str, derivation) -> float:
     columns = {"Σ left": sum(lefts), "max left": max(lefts, default=0.0), "Σ": sum(float(term.part) for term in derivation.terms)}
     for name, value in columns.items():
         text = text.replace(name, f"({value!r})")
-    for sign, other in (("×", "*"), ("÷", "/"), ("^", "**"), ("√", "sqrt")):
+    for sign, other in (("×", "*"), ("÷", "/"), ("^", "**"), ("√", "sqrt"), ("∜", "fourth_root")):
         text = text.replace(sign, other)
     assert re.fullmatch(r"[\d\s.,+*/()e-]*", re.sub("|".join(KEYS), "", text)), text
     return float(eval(text, {"__builtins__": {}}, KEYS))

@@ -10,22 +10,25 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from playground.config import BOS, EOS, ModelConfig
+from playground.choices import ARCHITECTURES
+from playground.config import BOS, EOS, ModelConfig, Refusal
 from playground.inspection.activations import Stage, record
 from playground.inspection.edits import norm_module
 from playground.inspection.formulas import describe
 from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
+from playground.variants import build as build_variant
 from playground.words import LANGUAGES, say
 
 SRC, TGT = (4, 5, 6, 4), (7, 5, EOS)  # a repeated token
-SIZES = {"D": 16, "H": 4, "K": 4, "F": 24, "V": 9, "S": 5, "T": 3}
+SIZES = {"D": 16, "H": 4, "K": 4, "F": 24, "V": 9, "S": 5, "T": 3, "L": 8}
+OF_LAST = "layers.1.feed_forward.norm"
 SMALL = {"d_model": 16, "n_heads": 4, "d_ff": 24, "encoder_layers": 1, "decoder_layers": 1}
 
 
 def build(seed: int = 1, vocab: int = 9, **knobs) -> Transformer:
     """A model whose every parameter is drawn, biases and norms too, so that nothing is 0 or 1 by chance."""
-    model = Transformer(ModelConfig(**{**SMALL, **knobs}), vocab, vocab).eval()
+    model = build_variant(ModelConfig(**{**SMALL, **knobs}), vocab, vocab).eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -130,6 +133,31 @@ def test_cross_attention_reads_the_memory_parts_are_named_and_masks_say_who_may_
     for model, target, reason in ((build().train(), TGT, "eval mode"), (build(), (), "target token")):
         with pytest.raises(ValueError, match=reason):
             record(model, SRC, target)
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("architecture", [name for name, kind in ARCHITECTURES.items() if kind.decoder_only])
+def test_one_stack_is_recorded_in_one_pass_which_equals_reading_and_then_writing(architecture):
+    for norm, positions in (("post", "sinusoidal"), ("pre", "both")):
+        model = build(architecture=architecture, norm=norm, positions=positions)
+        stages, (src, tgt_in), s = record(model, SRC, TGT), tensors(), SIZES["S"]
+        output = model(src, tgt_in)
+        np.testing.assert_allclose(stages["logits"].values, output.logits[0].detach(), atol=1e-5)
+        assert np.array_equal(stages["decoder.output"].values, stages["decoder.norm" if norm == "pre" else OF_LAST].values[s:])
+        for layer, blocks in enumerate(zip(output.encoder, output.cross, output.decoder, strict=True)):
+            stage = stages[f"layers.{layer}.self_attention.weights"]
+            source, cross, target = (block[0].detach().numpy() for block in blocks)
+            expected = np.block([[source, np.zeros((4, s, 3))], [cross, target]])
+            np.testing.assert_allclose(stage.values, expected, atol=1e-5)
+            np.testing.assert_allclose(stage.values.sum(axis=-1), 1, atol=1e-6)
+            assert np.array_equal(stage.values > 0, np.broadcast_to(stage.mask, stage.values.shape)), "masked is exactly 0"
+        for address, stage in stages.items():
+            assert stage.values.shape == tuple(SIZES[letter] for letter in stage.axes), address
+            result = describe(model.config, stage)
+            assert set(result.lines) <= code_lines(result.source), address
+            assert 0 < len(result.lines) <= 4, address
+    with pytest.raises(Refusal, match="no single sequence"):
+        record(build(architecture=architecture, memory_mode="mean"), SRC, TGT)
 
 
 NAMES = ("norm", "positions", "activation", "memory_mode", "bias")

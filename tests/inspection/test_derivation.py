@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from playground.choices import ARCHITECTURES
 from playground.config import EOS
 from playground.inspection.activations import record
 from playground.inspection.arithmetic import SYMBOLS, Derivation, Label, Operand, Sheet, bracket, is_near, join_terms
@@ -97,13 +98,16 @@ def test_every_cell_of_every_stage():
 @given(st.data())
 def test_cells_of_any_model(data):
     choose = data.draw
+    architecture = choose(st.sampled_from(list(ARCHITECTURES)))
+    memory_modes = ("whole", "mean", "cut") if architecture == "encoder_decoder" else ("whole",)
     model = build(
         seed=choose(st.integers(0, 9)), vocab=choose(st.sampled_from((6, 9, 40))), d_model=choose(st.sampled_from((8, 24))),
         n_heads=choose(st.sampled_from((1, 2, 8))), d_ff=choose(st.sampled_from((8, 40))), encoder_layers=choose(st.integers(1, 2)),
         decoder_layers=choose(st.integers(1, 2)), positions=choose(st.sampled_from(("sinusoidal", "learned", "rotary", "both", "none"))),
         norm=choose(st.sampled_from(("post", "pre", "none"))), activation=choose(st.sampled_from(("relu", "gelu", "none"))),
         d_k=choose(st.sampled_from((0, 1, 2, 16))), attention_scale=choose(st.sampled_from((0.0, 0.25, 0.5, 1.0))),
-        memory_mode=choose(st.sampled_from(("whole", "mean", "cut"))), share_embeddings=choose(st.sampled_from(("none", "output", "all"))),
+        memory_mode=choose(st.sampled_from(memory_modes)), share_embeddings=choose(st.sampled_from(("none", "output", "all"))),
+        architecture=architecture,
         **{name: choose(st.booleans()) for name in ("embedding_scale", "residual", "bias")},
     )  # fmt: skip
     token = st.integers(4, 5)

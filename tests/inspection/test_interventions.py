@@ -42,7 +42,8 @@ def silenced(original: Transformer, off) -> Transformer:
     width = original.config.d_model // original.config.n_heads
     with torch.no_grad():
         for part, layer, head in off:
-            block = (twin.encoder if part == "encoder" else twin.decoder)[layer]
+            stack = "layers" if original.config.alteration.decoder_only else "encoder" if part == "encoder" else "decoder"
+            block = getattr(twin, stack)[layer]
             attention = block.cross_attention if part == "cross" else block.self_attention
             attention.W_o.weight[:, head * width : (head + 1) * width] = 0.0
     return twin
@@ -53,7 +54,7 @@ def same(changed: Transformer, other: Transformer, tolerance: float = 0.0) -> No
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("knobs", SOME, ids=str)
+@pytest.mark.parametrize("knobs", [*SOME, {"architecture": "causal_decoder", "positions": "rotary"}], ids=str)
 def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
     original = model(**knobs)
     every = heads(original.config)
@@ -180,13 +181,14 @@ def test_any_text_is_read_and_what_a_model_does_not_have_is_no_change_to_it(off,
     assert Edit.parse("c1.1_q0_k7-0.5_x1_x9").within(6) == Edit(0, 0, 0, masked=(1,))
 
 
+GPT = {"architecture": "causal_decoder", "encoder_layers": 1, "decoder_layers": 2}
 READ, WROTE = [5, 6, 7, 4, 9], [7, 4, 4, 8, 2]
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("knobs", [{}, {"norm": "pre"}, {"positions": "both", "bias": False}, {"share_embeddings": "output"}], ids=str)
+@pytest.mark.parametrize("knobs", [{}, {"norm": "pre"}, {"positions": "both", "bias": False}, {"share_embeddings": "output"}, GPT], ids=str)
 def test_the_last_row_is_the_models_own_answer(knobs):
-    model = build(vocab=12, decoder_layers=3, **knobs)
+    model = build(vocab=12, **{"decoder_layers": 3} | knobs)
     answer = logit_lens(model, READ, WROTE)
     assert answer.shape == (4, 5, 12)
     np.testing.assert_array_equal(answer[-1], trace(model, READ, WROTE).probabilities)
@@ -225,7 +227,7 @@ def make(**knobs) -> Transformer:
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("knobs", KNOBS, ids=str)
+@pytest.mark.parametrize("knobs", [*KNOBS, GPT | {"positions": "learned", "norm": "pre"}, GPT | {"memory_mode": "mean"}], ids=str)
 def test_votes_add_up_to_the_logit_difference(knobs):
     model = make(**knobs)
     result = attribute(model, READ, WROTE)

@@ -27,7 +27,7 @@ from tests.variants.varied import corpus_of, disturb, naive, taught, training_of
 OPTIONS = [
     {}, {"dropout": 0.2}, {"norm": "pre", "positions": "learned", "activation": "gelu"}, {"share_embeddings": "all", "bias": False},
     {"positions": "none", "share_embeddings": "output", "encoder_layers": 2}, {"memory_mode": "mean", "optimiser": "adam"},
-    {"memory_mode": "cut"},
+    {"memory_mode": "cut"}, {"architecture": "causal_decoder", "encoder_layers": 1}, {"architecture": "prefix_decoder", "norm": "pre"},
 ]  # fmt: skip
 
 
@@ -59,10 +59,10 @@ def by_hand(training: Training) -> dict[str, float]:
     parts = split_batch(
         next(batches(training.corpus.train, config.batch_size, config.batch_unit, config.seed)), config.threads, config.packing
     )
-    outputs, hidden, masks, numbers = {}, {}, {}, {}
+    outputs, hidden, masks, numbers, every, joint = {}, {}, {}, {}, {}, model.config.alteration.decoder_only
 
     def keep(store, route, choose, _module, inputs, out) -> None:
-        store.setdefault(route, choose(inputs, out))  # of the first part
+        store.setdefault(route, []).append(choose(inputs, out))
 
     for route in sublayers(model.config):
         if not route.endswith("_norm"):
@@ -82,29 +82,36 @@ def by_hand(training: Training) -> dict[str, float]:
     for name, parameter in model.named_parameters():
         squares[sublayer_of(name)] = squares.get(sublayer_of(name), 0.0) + parameter.grad.square().sum().item()
     numbers |= {f"{route}/gradient": math.sqrt(square) for route, square in squares.items()}
-    for route, out in outputs.items():
-        asks = [(part.src if route.startswith(("src", "encoder")) else part.tgt_in) != PAD for part in parts]
+    for route, calls in outputs.items():
+        both = route.startswith("layers")  # of a decoder-only model, called for each side
+        out = torch.cat(calls[:2], dim=1) if both else calls[joint and route == "tgt_embedding"]
+        asks = [part.src if route.startswith(("src", "encoder")) else part.tgt_in for part in parts]
+        asks = [(torch.cat((part.src, part.tgt_in), dim=1) if both else side) != PAD for part, side in zip(parts, asks, strict=True)]
         numbers |= {f"{route}/mean": out[asks[0]].mean().item(), f"{route}/std": out[asks[0]].std(correction=0).item()}
         if route in hidden:
-            units = torch.cat([units[real] for units, real in zip(hidden[route], asks, strict=True)])
+            units = [torch.cat(hidden[route][2 * at : 2 * at + 2], dim=1) for at in range(len(parts))] if both else hidden[route]
+            units = torch.cat([each[real] for each, real in zip(units, asks, strict=True)])
             numbers[f"{route}/dead"] = (units <= 0).all(dim=0).float().mean().item()
     first, output = parts[0], weights[0]
+    across = [torch.cat(blocks, dim=-1) for blocks in zip(output.cross, output.decoder, strict=True)] if joint else ()
     kinds = (
+        ("layers.{}.self_attention", output.encoder, first.src), ("layers.{}.self_attention", across, first.tgt_in),
+    ) if joint else (
         ("encoder.{}.self_attention", output.encoder, first.src), ("decoder.{}.self_attention", output.decoder, first.tgt_in),
         ("decoder.{}.cross_attention", output.cross, first.tgt_in),
     )  # fmt: skip
     for name, layers, asking in kinds:
         for layer, found_weights in enumerate(layers):
             route = name.format(layer)
+            mask = masks[route][joint and asking is first.tgt_in]
             for head in range(found_weights.shape[1]):
-                shares = []
+                shares = every.setdefault(f"{route}/entropy.{head}", [])
                 for row, t in (asking != PAD).nonzero().tolist():
-                    visible = masks[route][row, 0, t if masks[route].shape[2] > 1 else 0]
+                    visible = mask[row, 0, t if mask.shape[2] > 1 else 0]
                     if visible.sum() > 1:
                         w = found_weights[row, head, t][visible].double()
                         shares.append((-(w * w.clamp(min=1e-30).log2()).sum() / math.log2(visible.sum())).item())
-                numbers[f"{route}/entropy.{head}"] = sum(shares) / len(shares)
-    return numbers
+    return numbers | {name: sum(shares) / len(shares) for name, shares in every.items()}
 
 
 @pytest.mark.trust

@@ -16,8 +16,9 @@ from playground.choices import ARCHITECTURES, VARIANTS
 from playground.cli import main
 from playground.config import BOS, EOS, PAD, Refusal, default
 from playground.cursor import FIELDS, choices
+from playground.features.attention.query import rollout
 from playground.features.diagnostics.panel import QUANTITIES
-from playground.features.registry import BY_ATTENTION, BY_FORMULA, BY_PLACES, PANELS
+from playground.features.registry import BY_ATTENTION, BY_FORMULA, PANELS
 from playground.features.shared.blocks import KINDS
 from playground.features.shared.figures import theme
 from playground.features.shared.naming import shown_value
@@ -186,7 +187,7 @@ def test_of_a_changed_model_exactly_what_follows_the_formulas_steps_aside(site, 
     """And what a model with a bug sees is shown, not what it should see: of the future, without a causal mask."""
     run, language = trained(variant=variant), LANGUAGES[TWISTS.index(variant) % len(LANGUAGES)]
     for name in PANELS:
-        if name in BY_FORMULA + BY_PLACES:
+        if name in BY_FORMULA:
             assert site.get(f"panel/{name}", run=run.id, lang=language).json() == refusal(variant, language, "page.has_variant")
         else:
             conforming(site, name, run=run.id, lang=language, lesson="attention", method="beam")
@@ -202,17 +203,33 @@ def test_of_a_changed_model_exactly_what_follows_the_formulas_steps_aside(site, 
 
 
 @pytest.mark.parametrize("architecture", ["causal_decoder", pytest.param("prefix_decoder", **AT_NIGHT)])
-def test_a_decoder_only_model_is_shown_wherever_nothing_follows_the_two_stacks(site, trained, architecture, tmp_path):
-    run = trained(architecture=architecture, encoder_layers=2, decoder_layers=1)
+def test_a_decoder_only_model_is_shown_everywhere_but_on_the_tour(site, trained, architecture, tmp_path):
+    run = trained(architecture=architecture, encoder_layers=2, decoder_layers=1, dropout=0.0)
+    experiment, run.experiment = run.experiment, run.experiment.with_(dropout=0.1)
+    assert site.get("panel/step", run=run.id).json()["key"] == "step.one_pass"
+    run.experiment = experiment
     for name in PANELS:
-        if name in BY_FORMULA:
-            assert site.get(f"panel/{name}", run=run.id).json() == refusal(architecture, "en", "page.is_decoder_only"), name
-        else:
-            conforming(site, name, run=run.id, lang="zh", method="beam", part="encoder", layer="3", pos="learned")
+        conforming(site, name, run=run.id, lang="zh", method="beam", part="encoder", layer="3", pos="learned")
+    for moment in choices("moment"):
+        conforming(site, "step", run=run.id, moment=moment)
+    assert site.get("panel/map", run=run.id, stop="scores").json() == refusal(architecture, "en", "tour.has_variant")
     lines = block(site.panel("attention", run=run.id, part="encoder", view="lines"), "lines")
     weights, mask = np.array(lines["weights"]), np.array(lines["mask"])
     assert np.array_equal(weights == 0, mask == 0)
     assert np.array_equal(mask == 1, np.tri(len(mask), dtype=bool) if architecture == "causal_decoder" else np.ones_like(mask, dtype=bool))
+    whole, s = block(site.panel("attention", run=run.id, view="whole"), "attention")["figure"], len(mask)
+    cells = np.array(whole["data"][0]["z"], dtype=float)
+    assert np.isnan(cells[:s, s:]).all()
+    np.testing.assert_allclose(np.nansum(cells, axis=1), 1, atol=0.01)
+    assert [shape["x0"] for shape in whole["layout"]["shapes"][-2:]] == [s - 0.5, -0.5], "the separator is marked"
+    asked = {"run": run.id, "text": "abba", "part": "decoder", "layer": "2", "head": "1", "target": "reference", "q": "1", "k": "0"}
+    product, flow = (site.panel("attention", **asked, view=view) for view in ("product", "rollout"))
+    stages, s = activations(site.reader, run, None, "abba", reference=True)[0].stages, len("abba") + 1
+    score = stages["layers.1.self_attention.scores"].values[0, s + 1, s]
+    assert sum(block(product, "product")["figure"]["data"][2]["y"]) == pytest.approx(score, abs=1e-3)
+    expected = rollout(np.stack([stages[f"layers.{layer}.self_attention.weights"].values for layer in range(3)]))[s:, s:]
+    drawn = np.array(block(flow, "rollout")["figure"]["data"][0]["z"], dtype=float)
+    np.testing.assert_allclose(np.nan_to_num(drawn), expected, atol=1e-3)
     joined = block(site.panel("masks", run=run.id), "mask-own")["figure"]["data"][0]["z"]
     assert {cell for row in joined for cell in row} == {0, 0.5, 1, None}
     assert len(joined) == len(joined[0]) > len(mask)
@@ -225,7 +242,7 @@ def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, trained
     run = trained(variant=variant)
     for name in PANELS:
         asked = {"run": run.id, "lang": "zh", "method": "beam", "q": "1", "lesson": "attention", "predicted": "last"}
-        if name in BY_FORMULA + BY_PLACES + BY_ATTENTION:
+        if name in BY_FORMULA + BY_ATTENTION:
             assert site.get(f"panel/{name}", **asked).json() == refusal(variant, "zh", "page.is_recurrent"), name
         else:
             conforming(site, name, **asked)

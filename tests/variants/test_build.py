@@ -38,7 +38,7 @@ from tests.variants.varied import (
 )
 
 EVERY, RECURRENT = list(ALL), list(recurrent.RECURRENT)
-LESS = ("identity_output", "no_feed_forward", "shared_attention", *RECURRENT, *ARCHITECTURES)  # they lack some of the paper's parameters
+LESS = ("identity_output", "no_feed_forward", "rms_norm", "shared_attention", *RECURRENT, *ARCHITECTURES)  # lack parameters
 OF_THE_LOSS = ("unshifted", "padding_in_loss", "softmax_in_loss")  # and of the batches
 OF_ATTENTION = ("inverted_mask", "softmax_over_queries", "scale_twice", "tiny_fill", "additive", "bilinear", "cosine", "location")
 FAST = (FastAttention, FastDropout, FastLinear)
@@ -247,6 +247,20 @@ def test_a_row_sums_to_one_over_both_blocks_and_masked_cells_are_exactly_0(name,
         torch.testing.assert_close(source.sum(dim=-1), torch.ones(source.shape[:-1]))
         for weights, place in ((source, allowed[..., :s, :s]), (across, allowed[..., s:, :s]), (target, allowed[..., s:, s:])):
             assert torch.equal(weights > 0, place.expand_as(weights))
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_one_pass_over_both_sides_is_reading_and_then_writing(name, packed):
+    training = training_of(**altered(name), positions="both")
+    (batch,) = split_batch(training.corpus.train[:8], 1, packed)
+    model, real = disturb(training.model), batch.tgt_in != PAD
+    for ours, theirs in zip(*(run(batch.src, batch.tgt_in, batch.packing) for run in (model, model.forward_joined)), strict=True):
+        if torch.is_tensor(ours):
+            torch.testing.assert_close(ours[real], theirs[real], atol=1e-5, rtol=1e-5)
+        else:
+            torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
 
 
 def test_a_prefix_sees_the_whole_source_and_a_causal_model_only_what_came_before():

@@ -145,6 +145,34 @@ def test_a_model_with_batch_norm_is_the_papers_with_torchs_in_every_place(norm, 
     torch.testing.assert_close(changed.encoder[0].norm_1.variance.data, theirs.encoder[0].norm_1.running_var)
 
 
+@pytest.mark.trust
+@NORMS
+def test_a_model_with_rms_norm_is_the_papers_with_torchs_in_every_place(norm):
+    def theirs(norm: nn.LayerNorm) -> nn.RMSNorm:
+        rms = nn.RMSNorm(norm.weight.shape[0], eps=norm.eps)
+        rms.weight = norm.weight
+        return rms
+
+    paper, changed = paper_and_variant("rms_norm", norm=norm)
+    both = [(model, model(SRC, TGT).logits) for model in (changed, with_norms(paper, theirs))]
+    torch.testing.assert_close(*(logits for _, logits in both), atol=1e-5, rtol=1e-5)
+    gradients = (torch.autograd.grad(logits.square().sum(), model.src_embedding.weight) for model, logits in both)
+    torch.testing.assert_close(*gradients, atol=1e-3, rtol=1e-3)
+    assert {name for name, _ in changed.named_parameters()} == {
+        name for name, _ in paper.named_parameters() if "norm" not in name or name.endswith("weight")
+    }
+
+
+@pytest.mark.trust
+def test_swiglu_multiplies_each_hidden_unit_by_another_map_of_the_same_token():
+    changed, x = paper_and_variant("swiglu")[1], draw(2, 3, 16)
+    for layer in (*changed.encoder, *changed.decoder):
+        W_1, W_2, W_3 = (getattr(layer.feed_forward, name) for name in ("W_1", "W_2", "W_3"))
+        for row, out in zip(x.flatten(0, 1), layer.feed_forward(x).flatten(0, 1), strict=True):
+            hidden, gate = (matrix.weight @ row + matrix.bias for matrix in (W_1, W_3))
+            torch.testing.assert_close(out, W_2.weight @ (hidden / (1 + (-hidden).exp()) * gate) + W_2.bias)
+
+
 @pytest.mark.parametrize("positions", limits("positions").choices)
 def test_concatenated_positions_are_the_same_columns_in_another_order(positions):
     """And where there are no sinusoids nothing changes."""

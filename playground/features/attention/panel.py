@@ -46,7 +46,7 @@ def panel(view: View) -> dict:
     notice = _follow_edits(view)
     look, part = view.look, view.part
     layer, head = choose_head(view, part)
-    if (mode := view.choice("view")) == "all":
+    if (mode := view.choice("view", _list_modes(view))) == "all":
         grid = all_heads.build_model_view(view, (part, layer, head), {kind: compute_mask(view, kind) for kind in KINDS})
         all_blocks = [*notice, build_controls(view, part, mode), *grid]
         return {"step": look.step, "held": heads.format_head(part, layer, head), "blocks": all_blocks}
@@ -97,9 +97,14 @@ def _follow_edits(view: View) -> list[dict]:
     return [blocks.row("edits", blocks.text("edits-typed", sentence, css="pg-cell"), undo, css="controls")]
 
 
+def _list_modes(view: View) -> list[str]:
+    """Lists the ways to show attention; only that of a decoder-only model is one matrix."""
+    return [mode for mode in choices("view") if mode != "whole" or view.run.experiment.model.alteration.decoder_only]
+
+
 def build_controls(view: View, part: str, mode: str) -> dict:
     """Builds the choices: mode; kind of attention where one is shown; decoder input, which doesn't affect the encoder."""
-    modes = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in choices("view")]
+    modes = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in _list_modes(view)]
     parts = [{"value": name, "label": view.say(part_key(view.run, name)), "hue": name} for name in KINDS]
     feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
     single = mode != "all"
@@ -134,6 +139,8 @@ def build_picture(view: View, mode: str, layer: int, head: int, mask: np.ndarray
     weights = view.weights[layer, head]
     if mode == "lines":
         return draw_threads(view, view.part, (layer, head), stage=True), []
+    if mode == "whole":
+        return [heads.draw_joined_head(view, layer, head)], []
     if mode == "product":
         return build_product(view, write_title(view, view.part, layer, head), layer, head), []
     if mode == "rollout":
@@ -150,20 +157,21 @@ def build_thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored
 
 def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
     """Builds the query-key view of the pinned pair, else of the strongest: two vectors, their products, and the resulting weight."""
-    if variant := variant_name(view.run, view.language):
+    if not view.run.experiment.model.alteration.is_built_of_layers:
+        variant = variant_name(view.run, view.language)
         return [blocks.text("variant", view.say("page.has_variant", variant=variant), css="pg-error")]
     forward = view.activations
-    stages, at = forward.stages, SUBLAYER[view.part].format(layer)
+    stages, (at, top, left) = forward.stages, _locate_block(view, forward, layer)
     rows = texts(forward.source) if view.part == "encoder" else steps(forward)
     columns = texts(forward.fed if view.part == "decoder" else forward.source)
     weights, mask = stages[f"{at}.weights"].values[head], stages[f"{at}.weights"].mask
-    q, k = choose_pair(view, weights)
-    sum_to_weight = write_arithmetic(view, forward, at, head, (q, k))
-    is_rotated = f"{at}.q_turned" in stages
-    query, key = (stages[f"{at}.{name}_turned" if is_rotated else f"{at}.{name}"].values[head, n] for name, n in (("q", q), ("k", k)))
-    score = stages[f"{at}.scores"].values[head, q]
-    scaled = stages[f"{at}.scaled"].values[head, q] if f"{at}.scaled" in stages else None
-    fact = product_fact(query, key, score if scaled is None else scaled, mask[q], k)
+    q, k = choose_pair(view, weights[top : top + len(rows), left : left + len(columns)])
+    sum_to_weight = write_arithmetic(view, forward, at, head, (top + q, left + k))
+    is_rotated, vectors = f"{at}.q_turned" in stages, (("q", top + q), ("k", left + k))
+    query, key = (stages[f"{at}.{name}_turned" if is_rotated else f"{at}.{name}"].values[head, n] for name, n in vectors)
+    score = stages[f"{at}.scores"].values[head, top + q]
+    scaled = stages[f"{at}.scaled"].values[head, top + q] if f"{at}.scaled" in stages else None
+    fact = product_fact(query, key, score if scaled is None else scaled, mask[top + q], left + k)
     notes = [view.say(fact.key, query_token=rows[q], key_token=columns[k], **fact.values)]
     notes += [view.say("heads.product_turned")] * is_rotated
     picture = view.draw(all_heads.bars, query, key, kind=view.part, share=LARGE)
@@ -177,6 +185,15 @@ def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
         blocks.figure("product", picture, paragraph([*notes, write_fed_note(view, view.part), view.step_note(forward.step)]), title),
         blocks.text("product-sum", sum_to_weight, css="pg-cell"),
     ]
+
+
+def _locate_block(view: View, forward: SentenceActivations, layer: int) -> tuple[str, int, int]:
+    """Returns the address of the shown kind of attention in a layer, and the first row and column of its block there: in a decoder-only
+    model's matrix the target comes after the source."""
+    if not view.run.experiment.model.alteration.decoder_only:
+        return SUBLAYER[view.part].format(layer), 0, 0
+    source = len(forward.source)
+    return f"layers.{layer}.self_attention", source * (view.part != "encoder"), source * (view.part == "decoder")
 
 
 def write_arithmetic(view: View, forward: SentenceActivations, at: str, head: int, cell: tuple[int, int]) -> str:
@@ -197,17 +214,20 @@ def build_explanation(view: View, layer: int, head: int, rows: list[str], column
     """Builds the explanation of the picture: the arithmetic of one weight, the mask applied, and their code. A model variant gets only the
     code; a step without saved parameters gets no arithmetic."""
     code = blocks.code("source", attention.scaled_dot_product_attention, lit=_masking_lines())
-    if variant_name(view.run, view.language):
+    alteration = view.run.experiment.model.alteration
+    if not alteration.is_built_of_layers:
         return [code]
     hidden = int(mask.size - mask.sum())
     key = "heads.mask_hides" if hidden else "heads.mask_open"
-    sentences = [view.say(key, mask=view.say(f"page.mask_{MASKS[view.part]}"), hidden=hidden, cells=mask.size)]
-    forward = view.activations
-    at, weights = SUBLAYER[view.part].format(layer), view.weights[layer, head]
-    if forward.step == view.look.step and forward.stages[f"{at}.weights"].values.shape[-2:] == weights.shape:  # else training moved on
+    name = "gpt" if alteration.causal else "prefix" if alteration.decoder_only else MASKS[view.part]
+    sentences = [view.say(key, mask=view.say(f"page.mask_{name}"), hidden=hidden, cells=mask.size)]
+    forward, weights = view.activations, view.weights[layer, head]
+    at, top, left = _locate_block(view, forward, layer)
+    lengths = [(len(each.source), len(each.fed)) for each in (forward, view.look)]
+    if forward.step == view.look.step and lengths[0] == lengths[1]:  # else training moved on
         crossing = facts.crossing(weights) if view.part == "cross" and view.step is None else None  # the caption's pair
         q, k = choose_pair(view, weights * (mask.sum(axis=-1, keepdims=True) > 1), crossing)  # prefer a query with several visible keys
-        arithmetic = write_arithmetic(view, forward, at, head, (q, k))
+        arithmetic = write_arithmetic(view, forward, at, head, (top + q, left + k))
         sentences.insert(0, view.say("heads.weight_from", query_token=rows[q], key_token=columns[k], arithmetic=arithmetic))
     return [*(blocks.text(f"how-{at}", text, css="pg-caption") for at, text in enumerate(sentences)), code]
 
@@ -233,7 +253,12 @@ def draw_rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: list[s
     """Draws the attention rollout of this kind of attention like one head."""
     look, part, residual = view.look, view.part, view.run.experiment.model.residual
     alignment = look.alignment if part == "cross" else None
-    if part == "cross":
+    if view.run.experiment.model.alteration.decoder_only:  # one stack: the whole matrix, of which a block is shown
+        s, share = len(look.source), 1.0
+        of_rows, of_columns = slice(s) if part == "encoder" else slice(s, None), slice(s, None) if part == "decoder" else slice(s)
+        flow = rollout(look.joined, residual)[of_rows, of_columns]
+        fact = (strongest if part == "cross" else own)(flow, rows, columns)
+    elif part == "cross":
         flow, share = cross(look.encoder, look.decoder, look.cross, residual)
         fact = strongest(flow, rows, columns)
     else:
@@ -248,5 +273,7 @@ def draw_rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: list[s
     sentences.append(view.say("heads.rollout_residual" if residual else "heads.rollout_no_residual"))
     labels = view.labels | {"weight": view.labels["flow"], "hover_weight": view.labels["hover_flow"]}
     picture = draw_matrix(view, part, flow, mask, labels=labels)
-    title = view.say(f"heads.rollout_title_{part}", layers=len(getattr(look, part)))
+    is_joint = view.run.experiment.model.alteration.decoder_only
+    key = "heads.rollout_title_joint" if is_joint else f"heads.rollout_title_{part}"
+    title = view.say(key, part=view.say(part_key(view.run, part)), layers=len(getattr(look, part)))
     return blocks.figure("rollout", picture, paragraph([*sentences, write_fed_note(view, view.part)]), title)

@@ -29,8 +29,7 @@ def panel(view: View) -> dict:
         "step": diagnostics.step,
         "recorded": not diagnostics.sentences,
         "blocks": [
-            blocks.text("follow", view.say("diagnostics.follow"), css="pg-heading"),
-            *_build_memory(view, diagnostics),
+            *([] if view.run.experiment.model.alteration.decoder_only else _build_memory(view, diagnostics)),
             blocks.text("parts", view.say("diagnostics.parts"), css="pg-heading"),
             *_build_parts(view, diagnostics),
             blocks.text("source", _write_source(view, diagnostics), css="pg-caption"),
@@ -80,7 +79,8 @@ def _build_memory(view: View, diagnostics: Diagnostics) -> list[dict]:
     else:
         main_blocks = [_build_memory_table(view), blocks.text("reaching-said", paragraph(sentences), css="pg-caption")]
         side_blocks = [*_build_knob(view), blocks.text("no-curves", view.say("diagnostics.no_curves"), css="pg-caption")]
-    return [blocks.row("memory", blocks.column("shown", *main_blocks), blocks.column("side", *side_blocks), css="large-small")]
+    heading = blocks.text("follow", view.say("diagnostics.follow"), css="pg-heading")
+    return [heading, blocks.row("memory", blocks.column("shown", *main_blocks), blocks.column("side", *side_blocks), css="large-small")]
 
 
 def _build_knob(view: View) -> list[dict]:

@@ -19,6 +19,7 @@ from playground.data.corpus import Item
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.queries.validation import affordable
 from playground.inspection import Fact, short
+from playground.inspection.activations import run_once
 from playground.model import costs as formulas
 from playground.model.copies import shadow_copy, trainable_copy
 from playground.model.costs import sublayer_of, sublayers
@@ -134,7 +135,7 @@ def counted_flops(model: Transformer, src: Tensor, tgt_in: Tensor) -> dict[str, 
         if not route.endswith("_norm"):
             copy.get_submodule(route).register_forward_pre_hook(lambda module, inputs, route=route: counter.enter(route))
     with torch.no_grad(), counter:
-        copy(src, tgt_in)
+        run_once(copy, src, tgt_in)
     return counter.flops
 
 

@@ -9,6 +9,7 @@ from playground.features.shared import blocks, panels
 from playground.features.shared.view import LARGE, View
 from playground.inspection import vectors as facts
 from playground.model.transformer import Transformer
+from playground.variants.decoder_only import DecoderOnly
 from playground.words import listed, paragraph, printed
 
 NEAREST = 8
@@ -19,15 +20,18 @@ HUES = {"src": "encoder", "tgt": "decoder", "memory": "encoder", "decoder": "dec
 
 @panels.declare("embeddings", "inside", 5, panels.FORMULA)
 def panel(view: View) -> dict:
-    kind = view.choice("what", (*TABLES, *STATES))
+    is_joint = view.run.experiment.model.alteration.decoder_only  # whose memory is keys and values
+    kinds = [kind for kind in HUES if kind != "memory" or not is_joint]
+    kind = view.choice("what", kinds)
     look = view.reader.look(view.run, view.step, view.text)
     sentence_ids = [piece.id for piece in look.source[:-1]], [piece.id for piece in look.targets]
     points = vectors(view.reader, view.runs.corpora, view.run, view.step, kind, sentence_ids)
     chosen = _choose_point(view, kind, points)
     near = facts.nearest(points.vectors, chosen, NEAREST)
     plane, caption = _draw_plane(view, kind, points, chosen, near), _write_caption(view, kind, points, chosen, near)
-    kinds = [{"value": name, "label": view.say(f"embeddings.{name}"), "hue": HUES[name]} for name in HUES]
-    source = facts.principal_axes if kind in TABLES else Transformer.encode if kind == "memory" else Transformer.decode
+    options = [{"value": name, "label": view.say(f"embeddings.{name}"), "hue": HUES[name]} for name in kinds]
+    of_states = Transformer.encode if kind == "memory" else DecoderOnly.decode if is_joint else Transformer.decode
+    source = of_states if kind in STATES else facts.principal_axes
     return {
         "step": points.step,
         "blocks": [
@@ -38,7 +42,7 @@ def panel(view: View) -> dict:
                 ),
                 blocks.column(
                     "near",
-                    blocks.choice("what", "what", view.say("embeddings.what"), kinds, kind),
+                    blocks.choice("what", "what", view.say("embeddings.what"), options, kind),
                     view.offer("by", "by", "embeddings.by") if kind in STATES else None,
                     blocks.text("about", view.say(f"embeddings.{kind}_about"), "pg-caption"),
                     _build_token_choice(view, kind, points, chosen),

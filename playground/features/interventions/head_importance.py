@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from playground.features.interventions import figure as pictures, query as interventions
-from playground.features.interventions.panel import name_head, read_change
+from playground.features.interventions.panel import name_head, name_part, read_change
 from playground.features.interventions.query import Importance
 from playground.features.shared import blocks, panels
 from playground.features.shared.queries.validation import evaluate_change
 from playground.features.shared.view import View, format_share
 from playground.inspection import Fact
-from playground.inspection.interventions import PARTS, HeadId, importance_facts, points_of
+from playground.inspection.interventions import HeadId, importance_facts, list_parts, points_of
 from playground.words import paragraph, percentage
 
 
@@ -88,8 +88,8 @@ def _build_estimate(view: View, importance: Importance) -> list[dict]:
 def _draw_parts(view: View, exact_lost: dict[HeadId, float], token_lost: dict[HeadId, float], about: str = "") -> dict:
     """Draws the bars of each kind of attention, on one scale. `about` is the caption of an estimate."""
     losses, off = [*exact_lost.values(), *token_lost.values()], read_change(view).off
-    scale = {"least": min(losses), "most": max(losses)}
-    return blocks.row("importance", *(_draw_part(view, part, exact_lost, token_lost, off, scale, about) for part in PARTS), css="thirds")
+    scale, parts = {"least": min(losses), "most": max(losses)}, list_parts(view.run.experiment.model)
+    return blocks.row("importance", *(_draw_part(view, part, exact_lost, token_lost, off, scale, about) for part in parts), css="thirds")
 
 
 def _draw_part(
@@ -112,7 +112,7 @@ def _draw_part(
         caption = view.say("interventions.part_caption", head=name_head(view, worst), points=points_of(exact_lost[worst]))
     if about:
         caption = about
-    title = view.say("interventions.importance_title", part=view.say(f"interventions.part_{part}"))
+    title = view.say("interventions.importance_title", part=name_part(view, part))
     return blocks.figure(f"importance-{part}", picture, caption, title)
 
 

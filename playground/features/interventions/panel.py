@@ -7,15 +7,16 @@ from functools import partial
 import numpy as np
 
 from playground.config import BOS, SPECIAL_TOKENS
+from playground.cursor import choices
 from playground.features.interventions import edit_row, figure as pictures, kinds, patching
 from playground.features.interventions.query import InterventionResult, compare_outputs
 from playground.features.shared import blocks, panels
 from playground.features.shared.decoding import build_comparison
 from playground.features.shared.figures.tokens import steps
-from playground.features.shared.heads import MAX_THUMBNAIL_CELLS, compute_mask, pick_colours
+from playground.features.shared.heads import MAX_THUMBNAIL_CELLS, compute_joined_mask, compute_mask, pick_colours
 from playground.features.shared.view import View, texts
 from playground.inspection import interventions
-from playground.inspection.interventions import MEMORIES, PARTS, Change, HeadId
+from playground.inspection.interventions import MEMORIES, Change, HeadId
 from playground.words import listed
 
 MAX_NAMED = 6  # more are counted
@@ -23,16 +24,18 @@ MAX_NAMED = 6  # more are counted
 
 @panels.declare("interventions", "use", 3, panels.FORMULA)
 def panel(view: View) -> dict:
-    if view.choice("change") == "patch":
+    changes = list_changes(view)
+    if (chosen := view.choice("change", changes)) == "patch":
         return patching.build_panel(view)
     effect = compare_outputs(view.reader, view.run, view.step, view.text, read_change(view), view.reference)
     change, fed = effect.change, texts(effect.fed)
     view.look = effect.before
-    edits_row = view.choice("change") == "row"
+    edits_row = chosen == "row"
     chooser_blocks = edit_row.build_chooser(view, effect) if edits_row else [_build_switches(view, change)]
     score_key = f"{_build_key(view, effect)} {change.memory} {bool(change.edit)}"
     score = blocks.later("score", "score", view.say("interventions.score_waiting"), score_key)
     result_blocks = edit_row.build_step(view, effect) if edits_row else [score]
+    is_joint = view.run.experiment.model.alteration.decoder_only  # without an encoder output
     memories = [{"value": "" if name == effect.memory else name, "label": view.say(f"interventions.memory_{name}")} for name in MEMORIES]
     return {
         "step": effect.before.step,
@@ -40,8 +43,8 @@ def panel(view: View) -> dict:
             blocks.text("about", view.say("interventions.about"), css="pg-about"),
             blocks.row(
                 "controls",
-                view.offer("what", "change", "interventions.what"),
-                blocks.choice("memory", "squeeze", view.say("interventions.memory"), memories, change.memory or ""),
+                view.offer("what", "change", "interventions.what", changes, chosen),
+                None if is_joint else blocks.choice("memory", "squeeze", view.say("interventions.memory"), memories, change.memory or ""),
                 css="controls",
             ),
             *_build_active_changes(view, change, edits_row),
@@ -63,8 +66,17 @@ def read_change(view: View) -> Change:
     return Change.parse(view.field("off"), view.choice("squeeze"), view.field("cells"))
 
 
+def list_changes(view: View) -> tuple[str, ...]:
+    """Lists what can be changed: a decoder-only model has no cross-attention with rows of its own, and no encoder to patch."""
+    return ("heads",) if view.run.experiment.model.alteration.decoder_only else choices("change")
+
+
+def name_part(view: View, part: str) -> str:
+    return view.say("interventions.part_joint" if view.run.experiment.model.alteration.decoder_only else f"interventions.part_{part}")
+
+
 def name_head(view: View, head: HeadId, key: str = "interventions.head_one") -> str:
-    return view.say(key, part=view.say(f"interventions.part_{head.part}"), layer=head.layer + 1, head=head.head + 1)
+    return view.say(key, part=name_part(view, head.part), layer=head.layer + 1, head=head.head + 1)
 
 
 def _build_active_changes(view: View, change: Change, edits_row: bool) -> list[dict]:
@@ -93,15 +105,17 @@ def _build_active_changes(view: View, change: Change, edits_row: bool) -> list[d
 def _build_switches(view: View, change: Change) -> dict:
     """Builds a switch for every head, with its attention in this sentence, by part and layer."""
     config, look = view.run.experiment.model, view.look
-    has_thumbnails = sum(getattr(look, part).size for part in PARTS) <= MAX_THUMBNAIL_CELLS
+    is_joint = config.alteration.decoder_only
+    stacks = {part: look.joined if is_joint else getattr(look, part) for part in interventions.list_parts(config)}
+    has_thumbnails = sum(stack.size for stack in stacks.values()) <= MAX_THUMBNAIL_CELLS
     name = partial(name_head, view, key="interventions.head_long")
     parts = []
-    for part in PARTS:
-        weights = np.round(getattr(look, part), 2)  # (L, H, Q, K)
+    for part, stack in stacks.items():
+        weights = np.round(stack, 2)  # (L, H, Q, K)
         layers = [
             {
                 "label": view.say("interventions.layer", layer=layer + 1),
-                "all": view.say("interventions.all_layer", part=view.say(f"interventions.part_{part}"), layer=layer + 1),
+                "all": view.say("interventions.all_layer", part=name_part(view, part), layer=layer + 1),
                 "heads": [
                     {"id": str(head), "name": name(head), "weights": weights[layer, head.head].tolist() if has_thumbnails else None}
                     for head in (HeadId(part, layer, number) for number in range(config.n_heads))
@@ -109,9 +123,9 @@ def _build_switches(view: View, change: Change) -> dict:
             }
             for layer in range(len(weights))
         ]
-        part_label = view.say("interventions.all_part", part=view.say(f"interventions.part_{part}"))
-        mask = compute_mask(view, part).astype(int).tolist()
-        parts.append({"part": part, "label": view.say(f"interventions.part_{part}"), "all": part_label, "mask": mask, "layers": layers})
+        part_label = view.say("interventions.all_part", part=name_part(view, part))
+        mask = (compute_joined_mask(view) if is_joint else compute_mask(view, part)).astype(int).tolist()
+        parts.append({"part": part, "label": name_part(view, part), "all": part_label, "mask": mask, "layers": layers})
     return kinds.switches(
         "heads",
         view.say("interventions.heads"),

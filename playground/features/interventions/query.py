@@ -207,7 +207,7 @@ def _measure_each(model: Transformer, corpus: Corpus, items: Sequence[Item], sil
     if not silent:
         return [tally_of(model, corpus, items)]
     questions, copy, tallies = build_eval_set(corpus, tuple(items)), shadow_copy(model), []
-    if silent[0].part != "encoder":
+    if silent[0].part != "encoder" and not model.config.alteration.decoder_only:
         copy.encode = cache(copy.encode)  # the encoder's output for a batch stays the same
     for head in silent:
         handles = silence(copy, [head])

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 from playground.config import ModelConfig
 from playground.features.shared.naming import disclosed, shown_value, variant_name
-from playground.features.shared.panels import FORMULA, PANELS, PLACES
+from playground.features.shared.panels import FORMULA, PANELS
 from playground.model.costs import SUBLAYERS
 from playground.runs.run import Run
 from playground.words import say
@@ -17,8 +17,10 @@ PAPER = {
     "d_k": 0, "attention_scale": 0.5, "memory_mode": "whole", "architecture": "encoder_decoder", "variant": "none",
 }  # fmt: skip
 HUES = {"src": "encoder", "encoder": "encoder", "memory": "encoder", "cross_attention": "cross"}  # all others: decoder
-ATTENTIONS = {"encoder.self_attention": ("encoder", "padding"), "decoder.self_attention": ("decoder", "target"),
-              "decoder.cross_attention": ("cross", "memory")}  # the part and the mask that the cursor calls them by  # fmt: skip
+ATTENTIONS = {  # the part and the mask that the cursor calls them by
+    "encoder.self_attention": ("encoder", "padding"), "decoder.self_attention": ("decoder", "target"),
+    "decoder.cross_attention": ("cross", "memory"), "layers.self_attention": ("decoder", "gpt"),
+}  # fmt: skip
 UNMASKED = {"no_source_mask": "encoder.self_attention", "no_memory_mask": "decoder.cross_attention"}  # variant -> attention without a mask
 
 
@@ -76,7 +78,7 @@ class _Figure:
     def __init__(self, config: ModelConfig, language: str, changed: bool) -> None:
         self.config, self.language, self.changed, self.recurrent = config, language, changed, config.alteration.recurrent
         self.joint = config.alteration.decoder_only
-        self.blocked = {FORMULA, *(() if self.joint else (PLACES,))} if changed else set()
+        self.blocked = {FORMULA} if changed and not self.joint else set()
 
     def draw(self) -> ModelFigure:
         linear = self.part(
@@ -88,7 +90,7 @@ class _Figure:
             **{name: self.say(name) for name in ("label", "open", "next")},
             "encoder": self.stack("encoder", "src", () if self.joint else of_encoder),
             "memory": None if self.joint else memory,
-            "decoder": self.stack("decoder", "tgt", of_encoder if self.joint else of_decoder)
+            "decoder": self.stack("layers" if self.joint else "decoder", "tgt", of_encoder if self.joint else of_decoder)
             | {"end": [*self.last_norm("decoder"), linear, self.part("probabilities", "softmax", _map("probabilities"))]},
             "shared": self.config.share_embeddings,
             "differences": self.differences(),
@@ -100,16 +102,17 @@ class _Figure:
 
     def stack(self, name: str, side: str, sublayers: tuple[str, ...]) -> Stack:
         encoding = self.config.encoding.added if sublayers and not self.recurrent else ""
+        added = ["src.positions", "tgt.positions"] if self.joint else [f"{side}.positions"]
         positions = [{"tab": "positions", "pos": "learned"}] if encoding == "learned" else []
         embedding = self.part(f"{side}.embedding", "embedding", {"tab": "embeddings", "what": side},
                               stages=[f"{side}.embedding", f"{side}.scaled"])  # fmt: skip
         all_sublayers = [self.sublayer(f"{name}.{sublayer}") for sublayer in sublayers]
         return {
-            "layers": 1 if self.recurrent else self.config.attention_layers(name),
+            "layers": 1 if self.recurrent else self.config.attention_layers("encoder" if name == "encoder" else "decoder"),
             "input": [
                 self.part(f"{side}.ids", f"tokens_{side}", _map(f"{side}.ids")),
                 embedding,
-                *([self.part(f"{side}.positions", f"positions_{encoding}", *positions, {"tab": "positions"})] if encoding else []),
+                *([self.part(added[-1], f"positions_{encoding}", *positions, {"tab": "positions"}, stages=added)] if encoding else []),
             ],
             "sublayers": [sublayer for sublayer in all_sublayers if sublayer["parts"]],
             "end": self.last_norm(name) if sublayers else [],
@@ -157,9 +160,9 @@ class _Figure:
             parts.append(self.part(f"{name}.rotary", "rotary", {"tab": "positions"}, stages=stages))
         if self.joint:
             kind, mask = ("mask_causal", "gpt") if self.config.alteration.causal else ("mask_prefix", "prefix")
-            own = self.part(f"{name}.mask", kind, {"tab": "masks", "mask": mask}, of=self.say(sublayer))
+            own = self.part(f"{name}.mask", kind, {"tab": "masks", "mask": mask}, stages=[f"{name}.masked"], of=self.say(sublayer))
             shows = ({"tab": "attention", "part": which} for which in ("cross", "decoder", "encoder"))
-            return [*parts, own, self.part(name, sublayer, *shows, heads=self.config.n_heads)]
+            return [*parts, own, self.part(name, sublayer, *shows, stages=[name, "joined"], heads=self.config.n_heads)]
         if UNMASKED.get(self.config.variant) != name:
             kind = "mask_causal" if part == "decoder" and self.config.variant != "no_causal_mask" else "mask_padding"
             masks = [mask, "causal", "packed"] if kind == "mask_causal" else [mask, "packed"]

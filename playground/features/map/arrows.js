@@ -49,7 +49,7 @@ function pathsOf(map, wide) {
   const paths = [...ofTokens(map)];
   for (const [address, tile] of map.tiles) {
     const { inputs, part } = tile.pgTile;
-    if (tile.dataset.kind === "fold") paths.push(...intoFold(map, tile, address));
+    if (tile.dataset.kind === "fold") paths.push(...intoFold(map, tile, part));
     for (const input of inputs) {
       const from = find(map, input);
       if (!from || from === tile || from === tile.previousElementSibling) continue; // an arrow between neighbours is there already
@@ -76,11 +76,11 @@ function* ofTokens(map) {
 const straight = (map, from, to) => `M${map.box(from).right} ${map.box(from).y}H${map.box(to).left - 1}`;
 
 /** From what stands above a folded layer down to it. */
-function intoFold(map, fold, address) {
+function intoFold(map, fold, hue) {
   const line = lineOf(fold), column = columnOf(line), above = column[column.indexOf(line) - 1];
   const from = [...(above?.querySelectorAll(".pg-tile, .pg-fold") ?? [])].at(-1);
   if (!from) return [];
-  const a = middle(map, from), b = middle(map, fold), y = b.top - 4, hue = address.split(".")[0];
+  const a = middle(map, from), b = middle(map, fold), y = b.top - 4;
   return [[`M${a.x} ${a.bottom}V${y}H${b.x}V${b.top - 1}`, hue]];
 }
 

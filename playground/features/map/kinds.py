@@ -82,7 +82,7 @@ def map(
     close: str,
     here: list[Piece],
     encoder: list[TokensLine | TilesLine | FoldLine],
-    memory: TilesLine,
+    memory: TilesLine | None,
     decoder: list[TokensLine | TilesLine | FoldLine],
     lines: list[Join],
     order: list[str],
@@ -91,7 +91,8 @@ def map(
     blocks: list[Block],
 ):
     """The model as one drawing. `open` is the address of the open stage, whose `blocks` unfold in place, and `close` the link that closes
-    it; `order` lists the addresses in the order of computation."""
+    it; `order` lists the addresses in the order of computation. Without a memory, the decoder's lines below those of the encoder are as
+    wide as both."""
 
 
 class PickColumn(TypedDict):

@@ -21,6 +21,7 @@ EMBEDDING = ("ids", "embedding", "scaled", "positions")
 ATTENTION = (("q", "q_turned", "k", "k_turned", "scores", "scaled", "masked", "weights"), ("v", "mixed", "concat", "W_o", "residual"))
 FEED_FORWARD = (("hidden", "activated", "W_2", "residual"),)
 END = {"encoder": ("encoder.norm",), "decoder": ("decoder.norm", "decoder.output", "logits", "probabilities")}
+STACKS = {"encoder": "encoder", "decoder": "decoder", "layers": "decoder"}  # with their hues
 SUBLAYERS = ("self_attention", "cross_attention", "feed_forward")
 MAX_UNFOLDED = 2  # layers of a stack; of more only one is unfolded
 
@@ -28,17 +29,22 @@ MAX_UNFOLDED = 2  # layers of a stack; of more only one is unfolded
 def build_plan(
     view: View, forward: SentenceActivations, head: int, unfolded: Mapping[str, int], differences: Mapping[str, Difference]
 ) -> dict:
-    """Builds both columns of the drawing as lines of tokens, tiles and folded layers, the memory between them, and the joins of tiles.
+    """Builds both columns of the drawing as lines of tokens, tiles and folded layers, the memory between them, and the joins of tiles. Of a
+    decoder-only model one column has the source only, and no memory is between them.
 
-    `unfolded` is the layer shown of "encoder" and "decoder" when not all are; `differences` are made by edits.
+    `unfolded` is the layer shown of each stack when not all are; `differences` are made by edits.
     """
-    draw = _Drawing(view, forward, head, differences)
-    encoder = [draw.tokens("src", forward.source, draw.title("source", "encoder")), *draw.line(f"src.{name}" for name in EMBEDDING)]
-    encoder += [*draw.layers("encoder", unfolded["encoder"]), *draw.line(END["encoder"])]
-    decoder = [draw.tokens("fed", forward.fed, draw.title("target", "decoder")), *draw.line(f"tgt.{name}" for name in EMBEDDING)]
-    decoder += [*draw.layers("decoder", unfolded["decoder"]), *draw.line(END["decoder"], draw.title("end", "decoder"))]
-    decoder.append(draw.tokens("tgt", forward.targets))
-    return {"encoder": encoder, "memory": draw.line(["memory"])[0], "decoder": decoder, "lines": draw.joins(), "order": [*forward.stages]}
+    draw, is_joint = _Drawing(view, forward, head, differences), "joined" in forward.stages
+    titles = [draw.title(f"{name}_joint" if is_joint else name, hue) for name, hue in (("source", "encoder"), ("target", "decoder"))]
+    encoder = [draw.tokens("src", forward.source, titles[0]), *draw.line(f"src.{name}" for name in EMBEDDING)]
+    decoder = [draw.tokens("fed", forward.fed, titles[1]), *draw.line(f"tgt.{name}" for name in EMBEDDING)]
+    decoder += draw.line(["joined"], draw.title("joined", "decoder"))
+    for stack, layer in unfolded.items():
+        (encoder if stack == "encoder" else decoder).extend(draw.layers(stack, layer))
+    encoder += draw.line(END["encoder"])
+    decoder += [*draw.line(END["decoder"], draw.title("end", "decoder")), draw.tokens("tgt", forward.targets)]
+    memory = next(iter(draw.line(["memory"])), None)
+    return {"encoder": encoder, "memory": memory, "decoder": decoder, "lines": draw.joins(), "order": [*forward.stages]}
 
 
 class _Drawing:
@@ -89,8 +95,8 @@ class _Drawing:
     def fold(self, stack: str, n: int) -> FoldLine:
         """Builds a folded layer: a line that unfolds it, with a small picture of its output."""
         last = self.find_stages(f"{stack}.{n}")[-1]
-        text = self.view.say(f"map.fold_{stack}", layer=n + 1)
-        return FoldLine(kind="fold", text=text, stage=f"{stack}.{n}", hue=stack, tile=self.tile(last))
+        text = self.view.say(f"map.fold_{'decoder' if stack == 'decoder' else 'encoder'}", layer=n + 1)
+        return FoldLine(kind="fold", text=text, stage=f"{stack}.{n}", hue=STACKS[stack], tile=self.tile(last))
 
     def find_stages(self, prefix: str) -> list[Stage]:
         return [stage for address, stage in self.stages.items() if address.startswith(f"{prefix}.")]
@@ -136,7 +142,7 @@ def write_pair(before: float, after: float) -> tuple[str, str]:
 
 def _is_square(stage: Stage) -> bool:
     """Returns whether both axes are tokens."""
-    return stage.axes[0] == "H" and stage.axes[-1] in "ST"
+    return stage.axes[0] == "H" and stage.axes[-1] in "STL"
 
 
 def slice_stage(values: np.ndarray, stage: Stage, head: int) -> np.ndarray:
@@ -187,7 +193,9 @@ def write_label(view: View, stage: Stage, head: int) -> str:
 def list_path(view: View, stage: Stage) -> list[str]:
     """Lists a stage's position from the outside in: decoder, layer 1, cross-attention, weights."""
     address_parts = stage.address.split(".")
-    names = [view.say(f"map.in_{'encoder' if address_parts[0] in ('src', 'encoder', 'memory') else 'decoder'}")]
+    first = "map.in_encoder" if address_parts[0] in ("src", "encoder", "memory") else "map.in_decoder"
+    is_joint = address_parts[0] == "src" and view.run.experiment.model.alteration.decoder_only
+    names = [view.say("map.tokens_src" if is_joint else first)]
     if stage.layer is not None:
         names += [view.say("map.in_layer", layer=stage.layer + 1), view.say(f"map.in_{address_parts[2]}")]
     elif address_parts[0] in ("src", "tgt"):

@@ -78,7 +78,7 @@ function drawTrail(trail, block) {
 
 function place(map, grid) {
   const { block } = map, detail = grid.querySelector(".pg-open"), lines = grid.querySelector("svg");
-  const columns = { encoder: block.encoder, memory: [block.memory], decoder: block.decoder };
+  const columns = { encoder: block.encoder, memory: block.memory ? [block.memory] : [], decoder: block.decoder };
   const old = new Map([...grid.querySelectorAll(":scope > .pg-map-line")].map((line) => [line.dataset.line, line]));
   const children = [], tiles = new Map();
   let open = null;
@@ -90,6 +90,7 @@ function place(map, grid) {
       const element = old.get(name) ?? h("div", { class: `pg-map-line ${column} is-${line.kind}`, dataset: { line: name } });
       element.style.setProperty("--row", row);
       element.classList.toggle("abreast", column !== "decoder" && row === block.encoder.length);
+      element.classList.toggle("whole", !block.memory && row > block.encoder.length);
       fill(element, line, map, tiles);
       children.push(element);
       if (line.kind === "tiles" && line.tiles.some((tile) => tile.address === block.open)) {
@@ -135,7 +136,7 @@ function fill(element, line, map, tiles) {
     updateAttributes(fold, { "aria-expanded": "false" });
     miniature(fold.firstChild, line.tile.mini, map.block.colours);
     tiles.set(line.stage, fold);
-    fold.pgTile = { inputs: [], changed: line.tile.changed };
+    fold.pgTile = { inputs: [], part: line.hue, changed: line.tile.changed };
     return;
   }
   const row = titled(element, line, "pg-line");

@@ -31,7 +31,9 @@ WORDS = ("label", "check", "previous", "next", "skip", "end", "keys", "sign", "n
 @panels.declare("map", "inside", 1, panels.FORMULA)
 def panel(view: View) -> dict:
     config, stop = view.run.experiment.model, view.choice("stop", tuple(STOPS))
-    layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+    layers = {stack: config.attention_layers(stack) for stack in ("encoder", "decoder")}
+    if config.alteration.decoder_only:
+        layers = {"layers": layers["decoder"]}
     chosen = head_choice.choose_head(view, view.part)  # the drawing shows this head in every layer
     head = chosen[1]
     context = view.reader, view.run, view.step, view.text, view.reference

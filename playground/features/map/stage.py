@@ -30,7 +30,10 @@ UNDER_STRIP, MIN_STRIP = 200, 170  # px: the slider and margins of a windowed pi
 TOUR_HEIGHT = 330  # px above a picture on the tour
 CLICKABLE_CELL = 12  # px: least width of a clickable cell beside the arithmetic
 LIKELIEST = 40  # tokens shown of a large vocabulary
-LETTERS = {"S": "source", "T": "target", "H": "heads", "D": "width", "K": "size", "U": "value_size", "F": "inner", "V": "vocabulary"}
+LETTERS = {
+    "S": "source", "T": "target", "L": "joined", "H": "heads", "D": "width", "K": "size", "U": "value_size", "F": "inner",
+    "V": "vocabulary",
+}  # fmt: skip
 
 
 class Passes(NamedTuple):
@@ -62,7 +65,7 @@ def build_stage(
     side_by_side = view.width >= WIDE_PAGE or is_clickable or pictures.readable(len(rows), len(columns), picture_width, names=rows)
     width = picture_width if side_by_side else view.width
     if brief:  # digits where cells for all dimensions would be too narrow to click
-        digits = stage.axes[-1] not in "STV" and (width - pictures.BESIDE) / stage.values.shape[-1] < CLICKABLE_CELL
+        digits = stage.axes[-1] not in "STLV" and (width - pictures.BESIDE) / stage.values.shape[-1] < CLICKABLE_CELL
     else:
         digits = view.choice("digits") == "on" and len(rows) <= MAX_DIGIT_ROWS
     window = _choose_columns(view, stage, values, chosen, width, digits)
@@ -97,7 +100,8 @@ def build_stage(
     calculation = derivation_view.build_sums(view, forward, derivation, cell, secret, brief)
     if chosen and before is not None and derivation is None:
         calculation = [make.text("typed-over", view.say("edits.typed_here"), css="pg-caption")]
-    editor = _build_editor(view, stage, head, chosen, cell, derivation) if chosen and not brief and not secret else None
+    can_edit = chosen and not brief and not secret and view.run.experiment.model.altered_by == "none"
+    editor = _build_editor(view, stage, head, chosen, cell, derivation) if can_edit else None
     sums = make.column("arithmetic", None if brief else formula, shape, editor, *effect, *calculation, code)
     if side_by_side:
         return [make.row("sides", make.column("picture", large, cells), sums, css="map-sides")]
@@ -146,10 +150,18 @@ def name_rows(view: View, forward: SentenceActivations, stage: Stage) -> tuple[l
     if letter == "S":
         return texts(forward.source), view.say("map.axis_source"), "src"
     inputs = texts(forward.fed)
+    if letter == "L":
+        return _name_joined(view, forward, stage.axes[-1] == "L")
     if len(stage.axes) == 1 or stage.axes[-1] not in "TSV":
         return inputs, view.say("map.axis_fed"), "fed"
     title = "map.axis_next" if stage.axes[-1] == "V" else "map.axis_asks"
     return steps(forward), view.say(title), "tgt"  # attention, logits and probabilities belong to the next token
+
+
+def _name_joined(view: View, forward: SentenceActivations, is_query: bool) -> tuple[list[str], str, str]:
+    """Returns the same for the rows of a decoder-only model: the source, then the target. No side of the sentence has them all."""
+    target = steps(forward) if is_query else texts(forward.fed)
+    return [*texts(forward.source), *target], view.say("map.axis_joined_asks" if is_query else "map.axis_joined"), ""
 
 
 def name_columns(view: View, forward: SentenceActivations, stage: Stage) -> tuple[list[str], str, str]:
@@ -164,6 +176,8 @@ def name_columns(view: View, forward: SentenceActivations, stage: Stage) -> tupl
         return texts(forward.source), view.say("map.axis_src_answers"), "src"
     if letter == "T":
         return texts(forward.fed), view.say("map.axis_fed_answers"), "fed"
+    if letter == "L":
+        return _name_joined(view, forward, is_query=False)[0], view.say("map.axis_joined_answers"), ""
     letter = "K" if letter == "U" else letter  # the column of a head, whatever its size
     return [str(at + 1) for at in range(stage.values.shape[-1])], view.say(f"map.axis_{LETTERS[letter]}"), ""
 
@@ -203,7 +217,7 @@ def _build_cell_controls(
 ) -> list[dict]:
     """Builds the keyboard choice of a cell, the switch for digits (unless `brief`), and the slider to other columns."""
     total, size = len(columns), _measure_window(width, digits)
-    has_tokens = stage.axes[-1] in "ST"
+    has_tokens = stage.axes[-1] in "STL"
     pick = kinds.pick(
         "pick",
         [f"{at + 1} · {text}" for at, text in enumerate(rows)],

@@ -20,7 +20,7 @@ from playground.inspection.activations import record
 from playground.inspection.derivation import explain
 from playground.inspection.worksheet import KINDS as SHEETS, worksheet
 from playground.lessons.tour import NOTES, STOPS, list_notes
-from playground.model.transformer import Transformer
+from playground.variants import build as build_variant
 from playground.words import LANGUAGES, say
 from tests.inspection.conftest import calculate, parts
 from tests.inspection.test_activations import build
@@ -254,7 +254,7 @@ def parts_of(drawing: ModelFigure) -> list[Part]:
     def inside(stack: dict) -> list[Part]:
         return [*stack["input"], *(part for sublayer in stack["sublayers"] for part in sublayer["parts"]), *stack["end"]]
 
-    return [*inside(drawing["encoder"]), drawing["memory"], *inside(drawing["decoder"])]
+    return [*inside(drawing["encoder"]), *filter(None, [drawing["memory"]]), *inside(drawing["decoder"])]
 
 
 def kinds(stack: dict, where: str = "sublayers") -> list[str]:
@@ -306,7 +306,7 @@ def test_what_is_otherwise_than_in_the_paper_is_named_in_words_and_a_mystery_sta
 
 
 MODELS = st.fixed_dictionaries(
-    {name: st.sampled_from(limits(name).choices) for name in ("norm", "positions", "residual")}
+    {name: st.sampled_from(limits(name).choices) for name in ("architecture", "norm", "positions", "residual")}
     | {"decoder_layers": st.integers(1, 3), "encoder_layers": st.integers(1, 3)}
 )
 
@@ -315,7 +315,7 @@ MODELS = st.fixed_dictionaries(
 @given(knobs=MODELS)
 def test_every_stage_of_the_map_belongs_to_one_part_and_every_part_leads_to_a_place_there_is(knobs):
     config = ModelConfig(**{"d_model": 8, "n_heads": 2, "d_ff": 8} | knobs)
-    stages = record(Transformer(config, 7, 7, torch.Generator().manual_seed(1)).eval(), [4, 5], [5, 2])
+    stages = record(build_variant(config, 7, 7, torch.Generator().manual_seed(1)).eval(), [4, 5], [5, 2])
     drawing = parts_of(figure(**knobs))
     for address in stages:
         pieces = address.split(".")

@@ -28,7 +28,7 @@ PARTS = ("decoder", "encoder", "cross")
 MAX_SENTENCES = 4  # sentences in the batch
 
 
-@panels.declare("masks", "inside", 3, panels.PLACES)
+@panels.declare("masks", "inside", 3, panels.FORMULA)
 def panel(view: View) -> dict:
     is_packed, model = view.run.experiment.training.packing, view.run.experiment.model
     kinds = [name for name in choices("mask") if is_packed or name != "packed"]

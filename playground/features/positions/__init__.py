@@ -19,7 +19,7 @@ SHOWN_POSITIONS = 64
 STARTS = (2, 20)  # positions at which the clocks' hands start
 
 
-@panels.declare("positions", "inside", 4, panels.PLACES)
+@panels.declare("positions", "inside", 4, panels.FORMULA)
 def panel(view: View) -> dict:
     kind, encoding = view.choice("pos"), view.run.experiment.model.encoding
     encoding_key = (encoding.added or "none") + ("_rotary" if encoding.rotary else "")

@@ -121,6 +121,30 @@ def compute_mask(view: View, part: str) -> np.ndarray:
     return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
 
 
+def compute_joined_mask(view: View) -> np.ndarray:
+    """Returns the mask (S + T, S + T) of a decoder-only model's whole matrix."""
+    source, fed = ([piece.id for piece in side] for side in (view.look.source, view.look.fed))
+    return masks.join_pair(source, fed, view.run.experiment.model.alteration.causal)
+
+
+def draw_joined_head(view: View, layer: int, head: int) -> dict:
+    """Draws the whole matrix of a head of a decoder-only model; a cross of lines separates source and target."""
+    source, fed = texts(view.look.source), texts(view.look.fed)
+    words = {"rows_decoder": view.say("map.axis_joined_asks"), "columns_decoder": view.say("map.axis_joined_answers")}
+    picture = view.draw(
+        pictures.matrix, view.look.joined[layer, head], [*source, *steps(view.look)], [*source, *fed], mask=compute_joined_mask(view),
+        kind="decoder", labels=view.labels | words, **view.stage,
+    )  # fmt: skip
+    line = {"type": "line", "line": {"color": theme.colors(view.dark)["text"], "width": 1.5, "dash": "dot"}}
+    at, end = len(source) - 0.5, len(source) + len(fed) - 0.5
+    picture["layout"]["shapes"] += [line | {"x0": at, "x1": at, "y0": -0.5, "y1": end}, line | {"x0": -0.5, "x1": end, "y0": at, "y1": at}]
+    for about in (picture["layout"], picture["data"][0]):  # a click would pin a cell of one block
+        about["meta"] = about["meta"] | {"cells": False}
+    caption = paragraph([view.say("heads.whole_caption"), view.fed_note, view.step_note(view.look.step)])
+    title = view.say("page.head_title", part=view.say("heads.view_whole"), layer=layer + 1, head=head + 1)
+    return blocks.figure("attention", picture, caption, title)
+
+
 def draw_large_head(
     view: View, id: str, part: str | None = None, stage: bool = False, chosen: tuple[int, int] | None = None, lead: str = ""
 ) -> list[dict]:

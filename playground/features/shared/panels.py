@@ -9,7 +9,6 @@ from playground.features.shared.view import View
 
 SECTIONS = ("train", "inside", "use", "compare", "lessons")  # of the page, in its order
 FORMULA = "formula"  # relies on the paper's formulas, and would be wrong for a model variant
-PLACES = "places"  # shows the masks or positions of a sentence's tokens, which a model variant may change and a decoder-only model has
 ATTENTION = "attention"  # shows attention weights, one matrix per head and layer, which a recurrent model doesn't have
 Build = TypeVar("Build", bound=Callable[[View], dict])
 
@@ -17,7 +16,7 @@ Build = TypeVar("Build", bound=Callable[[View], dict])
 class Panel(NamedTuple):
     """A function of a `View` that returns {"step": the step of its numbers, "blocks": its content}; "recorded": the numbers were saved in
     training, at fewer steps than the sentence's snapshots. A tab has a `section` of the page, and an `order` in it; `needs` is FORMULA,
-    PLACES, ATTENTION or ""."""
+    ATTENTION or ""."""
 
     build: Callable[[View], dict]
     section: str

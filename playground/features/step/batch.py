@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from playground.config import PAD
 from playground.features.shared import blocks, derivation as derivation_view
 from playground.features.shared.figures import cells, theme, tokens
 from playground.features.shared.figures.theme import PLAIN, Style
@@ -23,6 +24,7 @@ LEGIBLE_SHARE = 0.75  # of the tokens must fit uncut; <eos> may be cut among let
 BATCH_LABELS = ("x", "normed", "delta", "token_loss")  # labels of a token of the batch
 SOURCE = ("src", "encoder")  # prefixes of modules that read source tokens
 MEMORY = ("cross_attention.W_k", "cross_attention.W_v")  # and their suffixes
+JOINED = ("layers", "decoder_norm", "src_positions")  # prefixes of modules that read both sides of a decoder-only model
 
 
 def build_loss(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
@@ -163,6 +165,7 @@ def build_sheet(view: View, rows: BatchRows, derivation: Derivation, title: str,
 
 def build_labeller(view: View, rows: BatchRows) -> Callable[[Label], dict]:
     """Returns a function that writes a sheet's label; a token of the batch gets its text, row and place."""
+    is_joint = view.run.experiment.model.alteration.decoder_only
 
     def write_label(label: Label) -> dict:
         title = view.say(f"map.term_{label.name}")
@@ -176,11 +179,20 @@ def build_labeller(view: View, rows: BatchRows) -> Callable[[Label], dict]:
         module = label.stage or ""
         is_source = module.startswith(SOURCE) or module.endswith(MEMORY)
         ids = rows.src if is_source else rows.tgt_out if label.name == "token_loss" else rows.tgt_in
-        token = spell_tokens(view, ids[row, place : place + 1], "src" if is_source else "tgt")[0]
+        if is_joint and module.startswith(JOINED):
+            token = spell_joined(view, rows, row)[place]
+        else:
+            token = spell_tokens(view, ids[row, place : place + 1], "src" if is_source else "tgt")[0]
         position = view.say("step.where", row=row + 1, place=place + 1)
         return {"text": f"{row + 1}.{place + 1} “{token}”", "title": f"{title} · {position}" + (f" · {module}" if module else "")}
 
     return write_label
+
+
+def spell_joined(view: View, rows: BatchRows, row: int) -> list[str]:
+    """Spells the source and the input of a row, one after the other, with the padding between them but none at the end."""
+    source, fed = rows.src[row, : rows.source_width(row)], rows.tgt_in[row]
+    return [*spell_tokens(view, source, "src"), *spell_tokens(view, fed[fed != PAD], "tgt")]
 
 
 def spell_tokens(view: View, ids: Sequence[int] | np.ndarray, side: str) -> list[str]:

@@ -193,13 +193,18 @@ def list_sublayers(view: View, step: TakenStep) -> list[str]:
     return [sublayer for sublayer in sublayers(view.run.experiment.model) if sublayer in owners]
 
 
+def choose_first(view: View) -> str:
+    """Returns the sublayer that is shown first."""
+    return "layers.0.self_attention" if view.run.experiment.model.alteration.decoder_only else "decoder.0.cross_attention"
+
+
 def _choose_sublayer(view: View, step: TakenStep) -> int:
     """Returns the chosen sublayer's index; else the first cross-attention's, or the last if no gradient reaches it."""
     names = list_sublayers(view, step)
     index = view.number("module", len(names) - 1)
     if index is not None:
         return index
-    first = "decoder.0.cross_attention"
+    first = choose_first(view)
     reached = any(step.gradient(name).any() for name in step.slow.gradients if name.startswith(f"{first}.W_q"))
     return names.index(first) if reached else len(names) - 1
 

@@ -14,8 +14,9 @@ from playground.features.shared.figures.tokens import Name, steps
 from playground.features.shared.naming import classify_sublayer, name_sublayer
 from playground.features.shared.view import LARGE, View
 from playground.features.step import batch, gradient
-from playground.features.step.batch import build_arithmetic, build_sheet, format_4g, lay_out_sides, spell_tokens
+from playground.features.step.batch import build_arithmetic, build_sheet, format_4g, lay_out_sides, spell_joined, spell_tokens
 from playground.features.step.gradient import (
+    choose_first,
     choose_parameter,
     draw_matrix,
     find_index,
@@ -81,7 +82,9 @@ def _describe_origin(view: View, step: TakenStep) -> str:
     kind = "next" if step.recorded is None else "made"
     if step.start.exact and kind == "made" and step.recorded != step.slow.loss:
         kind = "close"  # trained on another machine
-    sentences = [view.say(f"step.{'exact' if step.start.exact else 'fresh'}_{kind}", **values)]
+    one_pass = view.run.experiment.model.alteration.decoder_only  # which sums in another order than the run's two
+    is_exact = step.start.exact and not (one_pass and kind == "next")
+    sentences = [view.say(f"step.{'exact' if is_exact else 'fresh'}_{kind}", **values)]
     if not step.start.exact:
         sentences.append(view.say("step.fresh", **values))
     if not step.start.exact and step.start.step in view.run.replay.parameters_by_step:
@@ -138,8 +141,6 @@ def _describe_singular_values(view: View, step: TakenStep, name: str) -> list[st
 
 # ---- inside the backward pass: along the residual stream, sublayer by sublayer, and through the softmax to the attention scores ----
 
-DEFAULT_SUBLAYER = "decoder.0.cross_attention"
-
 
 def build_stream(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
     """Builds one row of the batch: the norm of the residual stream's gradient before every sublayer, at every token."""
@@ -165,9 +166,11 @@ def build_stream(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
         blocks.slider("place", "place", view.say("step.place"), place, len(labels) - 1, first=1),
         blocks.slider("grad-col", "grad_col", view.say("step.axis_dimension"), dim, len(vector) - 1, first=1),
     ]
-    heatmaps = [_draw_norms(view, step, rows, line, stack, norms, (name, place)) for stack in ("encoder", "decoder")]
+    stacks = ("layers",) if config.alteration.decoder_only else ("encoder", "decoder")
+    heatmaps = [_draw_norms(view, step, rows, line, stack, norms, (name, place)) for stack in stacks]
     caption, title = view.say("step.caption_stream", row=line + 1), view.say("step.title_stream")
-    figures = [blocks.figure("step-stream-encoder", heatmaps[0], caption, title), blocks.figure("step-stream", heatmaps[1], "", "")]
+    figures = [blocks.figure(f"step-stream-{stacks[0]}", heatmaps[0], caption, title)]
+    figures += [blocks.figure("step-stream", picture, "", "") for picture in heatmaps[1:]]
     return [lay_out_sides([*figures, *controls], build_arithmetic(view, "stream", sheet))]
 
 
@@ -177,16 +180,17 @@ def _draw_norms(
     """Draws these norms for encoder or decoder, on a common scale; `chosen` is (sublayer, place)."""
     names, labels = [sublayer for sublayer in norms if sublayer.startswith(stack)], _list_tokens(view, rows, line, stack)
     sublayers = list_sublayers(view, step)
+    axis = view.say("map.axis_joined" if stack == "layers" else f"step.axis_token_{stack}")
     return view.draw(
         pictures.heatmap,
         np.array([norms[sublayer][: len(labels)] for sublayer in names]),
         [Name(name_sublayer(view, sublayer)) for sublayer in names],
         labels,
-        kind=stack,
+        kind="decoder" if stack == "layers" else stack,
         scale="positive",
         limit=max(float(norm.max()) for norm in norms.values()) or None,
         chosen=(names.index(chosen[0]), chosen[1]) if chosen[0] in names else None,
-        titles=(view.say("step.axis_sublayer"), view.say(f"step.axis_token_{stack}")),
+        titles=(view.say("step.axis_sublayer"), axis),
         at=list(range(len(labels))),
         down=[sublayers.index(sublayer) for sublayer in names],
         numbers=False,
@@ -256,19 +260,25 @@ def _build_sublayer_choice(view: View, step: TakenStep, names: list[str], title:
     """Returns the chosen one of these sublayers, and its choice."""
     sublayers = list_sublayers(view, step)
     index = view.number("module", len(sublayers) - 1)
-    name = sublayers[index] if index is not None and sublayers[index] in names else DEFAULT_SUBLAYER
+    name = sublayers[index] if index is not None and sublayers[index] in names else choose_first(view)
     options = [{"value": str(sublayers.index(sublayer)), "label": name_sublayer(view, sublayer)} for sublayer in names]
     return name, blocks.choice("sublayer", "module", view.say(title), options, str(sublayers.index(name)))
 
 
 def _list_tokens(view: View, rows: BatchRows, line: int, stack: str) -> list[str]:
-    """Lists the tokens that the encoder or decoder reads in this row of the batch, without padding."""
+    """Lists the tokens that the encoder or decoder reads in this row of the batch, without padding; those of the one stack with it."""
+    if stack == "layers":
+        return spell_joined(view, rows, line)
     ids = rows.src[line] if stack == "encoder" else rows.tgt_in[line]
     return spell_tokens(view, ids[ids != PAD], "src" if stack == "encoder" else "tgt")
 
 
 def _name_axes(view: View, rows: BatchRows, line: int, name: str) -> tuple[list[str], list[str]]:
     """Names an attention's queries and keys; a decoder query is named by its step."""
+    if name.startswith("layers"):
+        tokens, width = spell_joined(view, rows, line), rows.source_width(line)
+        following = spell_tokens(view, rows.tgt_out[line, : len(tokens) - width], "tgt")
+        return [*tokens[:width], *steps(tokens[width:], following)], tokens
     source = _list_tokens(view, rows, line, "encoder")
     if name.startswith("encoder"):
         return source, source

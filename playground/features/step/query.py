@@ -132,6 +132,8 @@ def recorded_loss(run: Run, step: int) -> float | None:
 
 def _make_training(runs: Runs, run: Run, start: Start) -> Training:
     """Creates a training of the same experiment in the state before the step."""
+    if run.experiment.model.alteration.decoder_only and run.experiment.model.dropout:
+        raise Refusal("step.one_pass")
     corpus = runs.corpora.get(run.experiment, run.pairs)
     _check_cost(run, corpus)
 

@@ -29,6 +29,11 @@ class BatchRows:
     losses: np.ndarray  # (R, T)
     losses_after: np.ndarray  # (R, T)
     probabilities: np.ndarray  # (R, T) of the target tokens
+    widths: tuple[int, ...]  # of the source, in each part of the batch: row n is in part n % parts
+
+    def source_width(self, row: int) -> int:
+        """Returns the place of the first target token in this row of a decoder-only model: each part of a batch has its padding."""
+        return self.widths[row % len(self.widths)]
 
     @property
     def real(self) -> np.ndarray:
@@ -59,6 +64,7 @@ def batch_rows(slow: SlowStep) -> BatchRows:
         losses=join_masked(slow.losses),
         losses_after=join_masked(slow.losses_after),
         probabilities=join_masked(right),
+        widths=tuple(part.src.shape[1] for part in slow.parts),
     )
 
 

@@ -68,6 +68,12 @@ class SentenceTrace:
     references: tuple[str, ...] | None
     finished: bool  # the last target is EOS
 
+    @property
+    def joined(self) -> np.ndarray:
+        """The whole matrices of a decoder-only model, (L, H, S + T, S + T)."""
+        hidden = np.zeros((*self.encoder.shape[:3], self.decoder.shape[3]), self.encoder.dtype)
+        return np.block([[self.encoder, hidden], [self.cross, self.decoder]])
+
 
 def pieces_of(tokenizer: Tokenizer, text: str, end: bool = False) -> tuple[Piece, ...]:
     """Tokenizes a text; unknown tokens keep their own text. With `end`, EOS follows."""
