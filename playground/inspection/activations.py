@@ -131,11 +131,11 @@ class _Recording:
     def one_stack(self, src: Tensor, tgt_in: Tensor) -> tuple[str, Callable]:
         """Records a decoder-only model; returns the address of its last states, and the function that computes them."""
         sides = self.embed("src", "encoder", "S", src), self.embed("tgt", "decoder", "T", tgt_in)
-        x = self.add("joined", "decoder", None, "LD", self.calls["layers.0"][0].inputs[0], sides, DecoderOnly.forward_joined)
+        x = self.add("joined", "decoder", None, "LD", self.calls["layers.0"][0].inputs[0], sides, DecoderOnly.read_joined)
         for n in range(len(self.model.layers)):
             x = self.attention(f"layers.{n}.self_attention", n, "decoder", x, x, "norm_1")
             x = self.feed_forward(f"layers.{n}.feed_forward", n, "decoder", x, "norm_2")
-        return self.last_norm("decoder", "L", x, DecoderOnly.forward_joined), DecoderOnly.forward_joined
+        return self.last_norm("decoder", "L", x, DecoderOnly.read_joined), DecoderOnly.read_joined
 
     def two_stacks(self, src: Tensor, tgt_in: Tensor) -> tuple[str, Callable]:
         """Records the paper's encoder and decoder; returns the same."""

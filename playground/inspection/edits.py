@@ -19,6 +19,7 @@ from playground.config import Refusal
 from playground.model.attention import MultiHeadAttention, head_widths
 from playground.model.copies import shared_copy
 from playground.model.transformer import Transformer
+from playground.variants.decoder_only import DecoderOnly, read_in_one_pass
 
 MAX_VALUE = 1e6
 # The operations of scaled_dot_product_attention in their order, and the stage that each computes.
@@ -30,7 +31,7 @@ MODULES = {
     "q": ("{at}.W_q", OUTPUT), "k": ("{at}.W_k", OUTPUT), "v": ("{at}.W_v", OUTPUT), "q_turned": ("{at}.rotary", OUTPUT),
     "k_turned": ("{at}.rotary", OUTPUT), "concat": ("{at}.W_o", INPUT), "W_o": ("{at}.W_o", OUTPUT), "hidden": ("{at}.W_1", OUTPUT),
     "activated": ("{at}.W_2", INPUT), "W_2": ("{at}.W_2", OUTPUT), "residual": ("{layer}.residual", OUTPUT),
-    "output": ("decoder_norm", OUTPUT), "logits": ("projection", OUTPUT),
+    "joined": ("layers.0", INPUT),
 }  # fmt: skip
 FIXED = ("ids", "probabilities")  # stages that no other is computed from, or that are the sentence itself
 Meet = Callable[[str, Tensor], Tensor]
@@ -115,6 +116,8 @@ def apply(model: Transformer, edits: Sequence[Edit], watch: Callable[[str, Tenso
         new = edit.write(fresh.get(id(old), old))
         fresh[id(old)] = nn.Parameter(new, requires_grad=False) if isinstance(old, nn.Parameter) else new
     copy = shared_copy(model, model.generator, fresh)
+    if isinstance(copy, DecoderOnly) and len(of_parameters) < len(edits):
+        read_in_one_pass(copy)
     for edit in edits:
         if edit in of_parameters:
             continue
@@ -154,6 +157,8 @@ def norm_module(address: str) -> str:
 
 def _register(copy: Transformer, edit: Edit, at: str, name: str) -> None:
     """Registers the hook of a stage that is the input or the output of a module."""
+    if name in ("output", "logits"):
+        return _register_target(copy, edit, name)
     layer, calls, call = at.rpartition(".")[0], 1, 0
     pattern, side = (norm_module(edit.name), OUTPUT) if name == "norm" else MODULES[name]
     if name == "residual":  # one module for all sublayers of a layer
@@ -163,12 +168,12 @@ def _register(copy: Transformer, edit: Edit, at: str, name: str) -> None:
     elif name in ("q", "k", "v"):  # all heads side by side
         head, row, column = edit.index
         edit = edit._replace(index=(row, head * head_widths(copy.config)[name == "v"] + column))
-    elif name == "logits":
-        return _register_logits(copy, edit)
+    elif name in ("scaled", "positions") and copy.src_positions is copy.tgt_positions:  # first the source, then the target
+        calls, call = 2, int(at == "tgt")
     module, turns = copy.get_submodule(pattern.format(at=at, layer=layer)), count()
 
     def edit_input(module: nn.Module, inputs: tuple) -> tuple:
-        return edit.write(inputs[0]), *inputs[1:]
+        return (edit.write(inputs[0]) if next(turns) % calls == call else inputs[0]), *inputs[1:]
 
     def edit_output(module: nn.Module, inputs: tuple, output: Tensor) -> Tensor | None:
         return edit.write(output) if next(turns) % calls == call else None
@@ -179,21 +184,29 @@ def _register(copy: Transformer, edit: Edit, at: str, name: str) -> None:
         module.register_forward_hook(edit_output)
 
 
-def _register_logits(copy: Transformer, edit: Edit) -> None:
-    """Registers the hook of the logits, of which only the newest rows are computed while a sentence is written."""
-    length = 0
+def _register_target(copy: Transformer, edit: Edit, name: str) -> None:
+    """Registers the hook of the last states or the logits. Before them come the rows of the source in a decoder-only model; and while a
+    sentence is written, only the newest logits are computed."""
+    source, length, (row, column) = 0, 0, edit.index
 
-    def count_rows(module: nn.Module, inputs: tuple) -> None:
+    def count_source(module: nn.Module, inputs: tuple, output: Tensor) -> None:
+        nonlocal source
+        source = output.shape[-2]
+
+    def edit_states(module: nn.Module, inputs: tuple, output: Tensor) -> Tensor | None:
         nonlocal length
-        length = inputs[0].shape[-2]
+        length = output.shape[-2] - source
+        return edit._replace(index=(source + row, column)).write(output) if name == "output" else None
 
-    def edit_output(module: nn.Module, inputs: tuple, output: Tensor) -> Tensor:
-        row, column = edit.index
-        row -= length - output.shape[-2]
-        return edit._replace(index=(row, column)).write(output) if row >= 0 else output
+    def edit_logits(module: nn.Module, inputs: tuple, output: Tensor) -> Tensor:
+        newest = row - (length - output.shape[-2])
+        return edit._replace(index=(newest, column)).write(output) if newest >= 0 else output
 
-    copy.decoder_norm.register_forward_pre_hook(count_rows)
-    copy.projection.register_forward_hook(edit_output)
+    if isinstance(copy, DecoderOnly):
+        copy.src_embedding.register_forward_hook(count_source)
+    copy.decoder_norm.register_forward_hook(edit_states)
+    if name == "logits":
+        copy.projection.register_forward_hook(edit_logits)
 
 
 def _edit_result(function: Callable[..., Tensor], edit: Edit) -> Callable[..., Tensor]:

@@ -94,8 +94,13 @@ class DecoderOnly(Transformer):
         return self.decoder_norm(x), tuple(of_target), tuple(of_source)
 
     def forward_joined(self, src: Tensor, tgt_in: Tensor, packing: Packing | None = None) -> Output:
-        """src (B, S), tgt_in (B, T) -> the output of `forward`, by one pass over all S + T tokens: GPT as it is drawn. Raises Refusal for a
-        memory mode by which target and source differ in the keys and values of the source."""
+        """src (B, S), tgt_in (B, T) -> the output of `forward`, by one pass over all tokens. Raises Refusal as `read_joined`."""
+        states, *weights = self.read_joined(src, tgt_in, packing)
+        return Output(self.project(states), *weights)
+
+    def read_joined(self, src: Tensor, tgt_in: Tensor, packing: Packing | None = None) -> tuple[Tensor, tuple, tuple, tuple]:
+        """src (B, S), tgt_in (B, T) -> states (B, T, D) and all attention weights as in `Output`, by one pass over S + T tokens: GPT as it
+        is drawn. Raises Refusal for a memory mode by which target and source differ in the keys and values of the source."""
         if self.config.memory_mode != "whole":
             raise Refusal("map.no_sequence")
         s, memory_mask = src.shape[1], packing.memory_mask if packing else padding_mask(src)
@@ -113,7 +118,7 @@ class DecoderOnly(Transformer):
         for layer in self.layers:
             x, weights = layer(x, mask, positions)
             blocks.append((None,) * 3 if weights is None else (weights[..., :s, :s], weights[..., s:, s:], weights[..., s:, :s]))
-        return Output(self.project(self.decoder_norm(x)[:, s:]), *zip(*blocks, strict=True))
+        return self.decoder_norm(x)[:, s:], *zip(*blocks, strict=True)
 
     def new_cache(self) -> DecoderCache:
         """Returns an empty key-value cache of the target's tokens."""
@@ -124,6 +129,26 @@ class CausalDecoder(DecoderOnly):
     """GPT: every token attends to itself and earlier ones only, also in the source."""
 
     causal = True
+
+
+class OnePass(DecoderOnly):
+    """Reads source and target in one pass also when it writes, anew for each token: its memory is the source itself, (B, S, 1)."""
+
+    cacheable = False
+
+    def encode(self, src: Tensor, layout: Layout | None = None) -> tuple[Tensor, tuple[Tensor, ...]]:
+        return src[..., None], ()
+
+    def decode(
+        self, tgt_in: Tensor, memory: Tensor, memory_mask: Tensor, layout: Layout | None = None, cache: DecoderCache | None = None
+    ) -> tuple[Tensor, tuple[Tensor, ...], tuple[Tensor, ...]]:
+        states, _, of_target, of_source = self.read_joined(memory[..., 0], tgt_in)
+        return states, of_target, of_source
+
+
+def read_in_one_pass(copy: DecoderOnly) -> None:
+    """Makes the caller's private copy of a model a OnePass."""
+    copy.causal, copy.__class__ = copy.causal, OnePass
 
 
 def prefix_decoder(model: Transformer) -> None:

@@ -13,7 +13,10 @@ from playground.inspection.activations import record
 from playground.inspection.edits import FIXED, Edit, apply, check, parse
 from tests.inspection.test_activations import SRC, TGT, build, tensors
 
-KINDS = [{}, {"norm": "pre", "positions": "rotary", "share_embeddings": "all"}, {"attention_scale": 0.0, "norm": "none"}]
+KINDS = [
+    {}, {"norm": "pre", "positions": "rotary", "share_embeddings": "all"}, {"attention_scale": 0.0, "norm": "none"},
+    {"architecture": "causal_decoder", "norm": "pre", "positions": "both"},
+]  # fmt: skip
 OWN, CROSS = "encoder.0.self_attention", "decoder.0.cross_attention"
 
 
@@ -94,9 +97,12 @@ def test_an_edit_of_an_activation_equals_a_forward_hook_by_hand_and_decoding_fol
     weights = Edit(f"{CROSS}.weights", (1, 2, 0), (1.0, 0.0, 0.0, 0.0, 0.0))
     stages = record(model, SRC, TGT, [weights])
     assert np.array_equal(stages[f"{CROSS}.mixed"].values[1, 2], stages[f"{CROSS}.v"].values[1, 0]), "all weight is on the first token"
-    cells = (("decoder.output", (1, 0)), ("logits", (1, 4)), (f"{CROSS}.scores", (0, 1, 2)), ("decoder.0.self_attention.k", (0, 1, 0)))
-    for address, cell in cells:
-        changed = apply(model, [Edit(address, cell, (90.0,))])
+    last, gpt = [("decoder.output", (1, 0)), ("logits", (1, 4))], build(architecture="prefix_decoder")
+    cells = [(model, *cell) for cell in (*last, (f"{CROSS}.scores", (0, 1, 2)), ("decoder.0.self_attention.k", (0, 1, 0)))]
+    joined = ("joined", (6, 0)), ("src.positions", (1, 0)), ("layers.0.self_attention.scores", (0, 6, 2))
+    cells += [(gpt, *cell) for cell in (*last, *joined)]
+    for subject, address, cell in cells:
+        changed = apply(subject, [Edit(address, cell, (90.0,))])
         written, ids = greedy(changed, [SRC], 6)[0].ids, [BOS]
         for token in written:  # each step computed anew, by the model itself
             assert changed(tensors()[0], torch.tensor([ids])).logits[0, -1].argmax() == token, address

@@ -88,8 +88,13 @@ def _follow_edits(view: View) -> list[dict]:
         view.edited, _ = edited_activations(view.reader, view.run, view.step, view.text, view.reference, None, edits)
         if view.edited.after.step == view.look.step:  # else training moved on
             stages, layers = view.edited.after.stages, view.run.experiment.model.attention_layers
-            weights = {kind: [stages[f"{SUBLAYER[kind].format(n)}.weights"].values for n in range(layers(kind))] for kind in KINDS}
-            view.look = replace(view.look, **{kind: np.stack(stack) for kind, stack in weights.items()})
+            weights = {}
+            for kind in KINDS:
+                at, top, left = _locate_block(view, view.edited.after, "{}", kind)
+                *_, rows, columns = getattr(view.look, kind).shape
+                stack = [stages[f"{at.format(n)}.weights"].values[:, top : top + rows, left : left + columns] for n in range(layers(kind))]
+                weights[kind] = np.stack(stack)
+            view.look = replace(view.look, **weights)
         sentence = view.say("edits.followed", count=len(edits))
     except Refusal as refusal:
         sentence = refusal.say(view.language)
@@ -161,7 +166,7 @@ def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
         variant = variant_name(view.run, view.language)
         return [blocks.text("variant", view.say("page.has_variant", variant=variant), css="pg-error")]
     forward = view.activations
-    stages, (at, top, left) = forward.stages, _locate_block(view, forward, layer)
+    stages, (at, top, left) = forward.stages, _locate_block(view, forward, layer, view.part)
     rows = texts(forward.source) if view.part == "encoder" else steps(forward)
     columns = texts(forward.fed if view.part == "decoder" else forward.source)
     weights, mask = stages[f"{at}.weights"].values[head], stages[f"{at}.weights"].mask
@@ -187,13 +192,13 @@ def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
     ]
 
 
-def _locate_block(view: View, forward: SentenceActivations, layer: int) -> tuple[str, int, int]:
-    """Returns the address of the shown kind of attention in a layer, and the first row and column of its block there: in a decoder-only
+def _locate_block(view: View, forward: SentenceActivations, layer: int | str, part: str) -> tuple[str, int, int]:
+    """Returns the address of a kind of attention in a layer, and the first row and column of its block there: in a decoder-only
     model's matrix the target comes after the source."""
     if not view.run.experiment.model.alteration.decoder_only:
-        return SUBLAYER[view.part].format(layer), 0, 0
+        return SUBLAYER[part].format(layer), 0, 0
     source = len(forward.source)
-    return f"layers.{layer}.self_attention", source * (view.part != "encoder"), source * (view.part == "decoder")
+    return f"layers.{layer}.self_attention", source * (part != "encoder"), source * (part == "decoder")
 
 
 def write_arithmetic(view: View, forward: SentenceActivations, at: str, head: int, cell: tuple[int, int]) -> str:
@@ -222,7 +227,7 @@ def build_explanation(view: View, layer: int, head: int, rows: list[str], column
     name = "gpt" if alteration.causal else "prefix" if alteration.decoder_only else MASKS[view.part]
     sentences = [view.say(key, mask=view.say(f"page.mask_{name}"), hidden=hidden, cells=mask.size)]
     forward, weights = view.activations, view.weights[layer, head]
-    at, top, left = _locate_block(view, forward, layer)
+    at, top, left = _locate_block(view, forward, layer, view.part)
     lengths = [(len(each.source), len(each.fed)) for each in (forward, view.look)]
     if forward.step == view.look.step and lengths[0] == lengths[1]:  # else training moved on
         crossing = facts.crossing(weights) if view.part == "cross" and view.step is None else None  # the caption's pair

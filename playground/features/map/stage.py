@@ -100,8 +100,7 @@ def build_stage(
     calculation = derivation_view.build_sums(view, forward, derivation, cell, secret, brief)
     if chosen and before is not None and derivation is None:
         calculation = [make.text("typed-over", view.say("edits.typed_here"), css="pg-caption")]
-    can_edit = chosen and not brief and not secret and view.run.experiment.model.altered_by == "none"
-    editor = _build_editor(view, stage, head, chosen, cell, derivation) if can_edit else None
+    editor = _build_editor(view, stage, head, chosen, cell, derivation) if chosen and not brief and not secret else None
     sums = make.column("arithmetic", None if brief else formula, shape, editor, *effect, *calculation, code)
     if side_by_side:
         return [make.row("sides", make.column("picture", large, cells), sums, css="map-sides")]

@@ -62,7 +62,11 @@ def test_other_architectures_and_numbers_that_overflow_are_refused(site):
     larger = ["W_1.weight:0,0=1e6", "W_1.weight:1,0=-1e6", "W_2.weight:0,0=1e6,1e6"]  # |x| times a million million
     huge = ";".join(f"{layer}.feed_forward.{edit}" for layer in ("encoder.0", "encoder.1", "decoder.0") for edit in larger)
     assert "overflow" in block(ask(site, run=run.id, text="ab", edits=huge), "edits-refused")["text"]
-    decoder_only = done(site.train(MINE, TINY | {"architecture": "causal_decoder"}))
-    for name, refused in (("map", "edits-refused"), ("attention", "edits-typed")):
-        panel = site.panel(name, run=decoder_only.id, text="ab", edits="memory:0,0=1")
-        assert "paper’s model only" in block(panel, refused)["text"]
+    variant, decoder_only = (done(site.train(MINE, TINY | knobs)) for knobs in ({"variant": "cosine"}, {"architecture": "causal_decoder"}))
+    attention = site.panel("attention", run=variant.id, text="ab", edits="memory:0,0=1")
+    assert "variant’s numbers" in block(attention, "edits-typed")["text"]
+    at = {"run": decoder_only.id, "text": "ab", "layer": 1, "head": 1, "edits": "layers.0.self_attention.weights:0,4,1=0.5"}
+    assert "→ 0.5" in block(site.panel("map", **at), "edits-typed")["text"]
+    whole = block(site.panel("attention", **at, view="whole"), "attention")["figure"]["data"][0]["z"]
+    assert whole[4][1] == 0.5
+    assert "no memory" in block(site.panel("map", **at | {"edits": "memory:0,0=1"}), "edits-refused")["text"]

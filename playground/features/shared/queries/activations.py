@@ -98,7 +98,7 @@ def edited_activations(
 ) -> tuple[EditedActivations, Derivation | None]:
     """Records `text` before and after `edits`, and derives `cell` from the edited parameters; None for a cell that was typed over. Raises
     Refusal as `activations` does, and for an edit of another model or sentence, or one that makes numbers overflow."""
-    if run.experiment.model.altered_by != "none":
+    if not run.experiment.model.alteration.is_built_of_layers:
         raise Refusal("edits.paper_only")
     text, ids = reader.read(run, text)
     forced, right = reader.forced_ids(run, text, REFERENCE if reference else None), results.references(run, text)
