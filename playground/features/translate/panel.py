@@ -11,11 +11,10 @@ from playground.features.shared import blocks, panels
 from playground.features.shared.decoding import SEARCHED, build_beam_controls, draw_attention, draw_likeliest, find_first_wrong
 from playground.features.shared.figures import graph
 from playground.features.shared.heads import build_view_choice, choose_head, draw_threads
-from playground.features.shared.naming import variant_name
 from playground.features.shared.queries.results import Candidate, SentenceTrace
 from playground.features.shared.view import View, tokens
 from playground.features.translate import steps as beam_tree, steps as candidates
-from playground.features.translate.price_query import CACHES, LENGTHS, Price, compute_price, is_priced
+from playground.features.translate.price_query import CACHES, LENGTHS, Price, compute_price
 from playground.features.translate.query import (
     METHODS,
     DecodingOptions,
@@ -80,7 +79,7 @@ def panel(view: View) -> dict:
             *(beam_tree.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
             _build_step(view, answer, options),
             *([blocks.row("cache", *_build_work(view, answer, options), css="halves")] if view.attends else []),
-            *([_build_price(view)] if is_priced(view.run.experiment.model) else []),
+            *([_build_price(view)] if view.run.experiment.model.alteration.is_built_of_layers else []),
             blocks.code("source", SOURCES[options.method]),
             *([blocks.code("constraints", Constraints)] if answer.free else []),
             *([blocks.code("kept", top_k_top_p_filter)] if options.method == "sample" else []),
@@ -256,11 +255,9 @@ def _build_spread(view: View, options: DecodingOptions) -> list[dict]:
     return [*caption_blocks, table]
 
 
-@panels.declare("price", needs=panels.ATTENTION)
+@panels.declare("price", needs=panels.FORMULA)
 def build_price(view: View) -> dict:
     """Builds three figures over the length: multiply-adds, bytes, and milliseconds beside what the multiply-adds let expect."""
-    if not is_priced(view.run.experiment.model):
-        raise Refusal("page.has_variant", variant=variant_name(view.run, view.language))
     model, _ = view.reader.model_at(view.run, None)
     price = view.reader.take_apart(("price", view.run.id), lambda: compute_price(model))
     title = blocks.text("price-title", view.say("decoding.price_title"), css="pg-heading")

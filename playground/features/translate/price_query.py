@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from playground.config import BOS, EOS, MAX_POSITIONS, ModelConfig
+from playground.config import BOS, EOS, MAX_POSITIONS
 from playground.decoding.model_decoder import ModelDecoder
 from playground.model import costs
 from playground.model.costs import Pass, attended, multiplications
@@ -46,11 +46,6 @@ class Price:
         pace = self.ms["uncached"][-1] / totals["uncached"][timed - 1]
         measured = {f"measured_{name}": [*self.ms[name], *[np.nan] * (len(LENGTHS) - timed)] for name in CACHES}
         return measured | {f"expected_{name}": (pace * totals[name]).tolist() for name in CACHES}
-
-
-def is_priced(config: ModelConfig) -> bool:
-    """Tests whether the formulas hold: they do for each architecture, but not for every variant."""
-    return config.altered_by == "none" or config.alteration.decoder_only
 
 
 def compute_price(model: Transformer) -> Price:
