@@ -116,10 +116,10 @@ def test_a_port_that_is_named_must_be_free_and_without_one_the_next_free_is_take
 @pytest.mark.night
 def test_a_taken_port_ends_the_program_with_a_sentence(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as other:
-        taken = other.getsockname()[1]
-        monkeypatch.setenv("PORT", str(taken))
+        port = other.getsockname()[1]
+        monkeypatch.setenv("PORT", str(port))
         app = subprocess.run([sys.executable, "app.py"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
-        refusal = say("en", "page.port_taken", name="PORT", port=taken)
+        refusal = say("en", "page.port_taken", name="PORT", port=port)
         assert (app.returncode, app.stdout, app.stderr) == (2, f"{STARTING}\n", f"{refusal}\n")
 
 
