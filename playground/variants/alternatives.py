@@ -172,7 +172,7 @@ def batch_norm(model: Transformer) -> None:
 
 
 class RMSNorm(nn.Module):
-    """x / sqrt(mean(x²) + ε) times a learned gain (Zhang and Sennrich 2019): no mean is subtracted and no shift added. T5 and LLaMA have
+    """x / sqrt(mean(x²) + ε) times a learned gain (Zhang and Sennrich 2019): no mean is subtracted and no shift added. T5 and Llama have
     it."""
 
     def __init__(self, norm: nn.LayerNorm) -> None:
@@ -200,7 +200,7 @@ def _replace_norms(model: Transformer, kind: Callable[[nn.LayerNorm], nn.Module]
 
 class SwiGLU(FeedForward):
     """(SiLU(x W_1 + b_1) * (x W_3 + b_3)) W_2 + b_2, with SiLU(h) = h sigmoid(h) (Shazeer 2020): each hidden unit is multiplied by another
-    linear map of x. PaLM and LLaMA have it."""
+    linear map of x. PaLM and Llama have it."""
 
     W_3: Linear
 

@@ -210,7 +210,7 @@ def test_a_decoder_only_model_is_shown_everywhere_but_on_the_tour(site, trained,
     run.experiment = experiment
     for name in PANELS:
         conforming(site, name, run=run.id, lang="zh", method="beam", part="encoder", layer="3", pos="learned")
-    for moment in choices("moment"):
+    for moment in ("stream", "scores"):
         conforming(site, "step", run=run.id, moment=moment)
     assert site.get("panel/map", run=run.id, stop="scores").json() == refusal(architecture, "en", "tour.has_variant")
     lines = block(site.panel("attention", run=run.id, part="encoder", view="lines"), "lines")
@@ -222,8 +222,8 @@ def test_a_decoder_only_model_is_shown_everywhere_but_on_the_tour(site, trained,
     assert np.isnan(cells[:s, s:]).all()
     np.testing.assert_allclose(np.nansum(cells, axis=1), 1, atol=0.01)
     assert [shape["x0"] for shape in whole["layout"]["shapes"][-2:]] == [s - 0.5, -0.5], "the separator is marked"
-    query = {"run": run.id, "text": "abba", "part": "decoder", "layer": "2", "head": "1", "target": "reference", "q": "1", "k": "0"}
-    product, flow = (site.panel("attention", **query, view=view) for view in ("product", "rollout"))
+    cursor = {"run": run.id, "text": "abba", "part": "decoder", "layer": "2", "head": "1", "target": "reference", "q": "1", "k": "0"}
+    product, flow = (site.panel("attention", **cursor, view=view) for view in ("product", "rollout"))
     stages, s = activations(site.reader, run, None, "abba", reference=True)[0].stages, len("abba") + 1
     score = stages["layers.1.self_attention.scores"].values[0, s + 1, s]
     assert sum(block(product, "product")["figure"]["data"][2]["y"]) == pytest.approx(score, abs=1e-3)
