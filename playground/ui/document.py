@@ -106,14 +106,14 @@ def head() -> str:
     )
 
 
-def known_tag(places: Mapping[str, Sequence[str]]) -> str:
+def known_tag(places: Mapping[str, Sequence[str]], offered: Sequence[str] = LANGUAGES) -> str:
     """Returns a tag that declares the cursor, languages, places and tabs to the script."""
-    known = orjson.dumps({"cursor": declared(), "languages": languages(), "places": places}).decode().replace("<", r"\u003c")
+    known = orjson.dumps({"cursor": declared(), "languages": languages(offered), "places": places}).decode().replace("<", r"\u003c")
     return f'<script type="application/json" id="pg-known">{known}</script>'
 
 
-def languages() -> dict[str, dict[str, Any]]:
-    """Returns the page's languages by code: long and brief names, the tag of their text and the tags by which browsers request them."""
+def languages(offered: Sequence[str] = LANGUAGES) -> dict[str, dict[str, Any]]:
+    """Returns these languages by code: long and brief names, the tag of their text and the tags by which browsers request them."""
     return {
         code: {
             "name": say(code, "language.name"),
@@ -121,7 +121,7 @@ def languages() -> dict[str, dict[str, Any]]:
             "html": say(code, "language.html"),
             "browser": browser_tags(code),
         }
-        for code in LANGUAGES
+        for code in offered
     }
 
 
