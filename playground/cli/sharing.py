@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playground.cli.options import FOLDER, RUN, Commands, Parser, add_command
 from playground.config import Refusal
-from playground.words import ENGLISH, LANGUAGES
+from playground.words import ENGLISH, LANGUAGES, OFFERED
 
 
 def add_export(commands: Commands) -> None:
@@ -22,7 +22,7 @@ def add_export(commands: Commands) -> None:
     command.add_argument("run", metavar="RUN", help=RUN)
     command.add_argument("-o", "--out", type=Path, metavar="FILE", help="the file; by default it has the name of the run")
     command.add_argument("--sentences", action="store_true", help="with the own sentences that it was trained on")
-    command.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="of the model card and the notebook, or the workbook")
+    command.add_argument("--language", choices=OFFERED, default=ENGLISH, help="of the model card and the notebook, or the workbook")
     about = "instead of the zip a workbook (d_model up to 32): this sentence through the model, every activation a formula"
     command.add_argument("--xlsx", metavar="SENTENCE", help=about)
     command.add_argument("--target", metavar="SENTENCE", help="the right answer in the workbook; by default the model's own output")
@@ -95,7 +95,7 @@ def add_freeze(commands: Commands) -> None:
     command.add_argument("run", metavar="RUN", help="a run that ships with the app, by its name, or the folder of a run")
     command.add_argument("--sentences", type=int, default=20, metavar="N", help="how many of its sentences can be looked at")
     command.add_argument("--sentence", action="append", default=[], metavar="TEXT", help="this sentence instead (may be repeated)")
-    command.add_argument("--language", nargs="+", choices=LANGUAGES, default=LANGUAGES, help="of the page; each takes its share")
+    command.add_argument("--language", nargs="+", choices=OFFERED, default=LANGUAGES, help="of the page; each takes its share")
     command.add_argument("--tabs", nargs="+", metavar="TAB", help="only these beside training, by their names in links, as in ?tab=masks")
     command.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
     command.add_argument("--live", default="", metavar="URL", help="a playground with a server, for all that needs one")
