@@ -13,7 +13,7 @@ from typing import Any
 
 from playground.config import MAX_POSITIONS, Refusal, limits
 from playground.knobs import MAX_TEXT, Choice, Lists, Number, Text, shortened
-from playground.words import LANGUAGES
+from playground.words import OFFERED
 
 MAX_CELLS = 10**6  # columns of a figure, and token ids
 
@@ -66,7 +66,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "follow": _one_of("off", "on"),  # the head that is best at each step, instead of one for all
     "q": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),  # the row (query) and the column (key) of the pinned cell
     "k": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),
-    "lang": _one_of(*LANGUAGES, default="", local=True),  # "": the browser's
+    "lang": _one_of(*OFFERED, default="", local=True),  # "": the browser's
     "target": _one_of("reference", "output", reset_by=("run",), carried=True),  # the decoder's input
     # translate
     "method": _listed("methods", "greedy"),

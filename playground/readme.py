@@ -59,7 +59,7 @@ WHERE = (
      ("playground/features/shared/*.json", "playground/features/shared/labs.py", "tests/figures/gallery.py")),
     ("Add a format of files", "playground/reading/formats/parquet.py", "@reads(", ("tests/reading/cases.py",)),
     ("Add a lab", "playground/lessons/labs/shapes/__init__.py", "LAB = Lab(", ("playground/lessons/labs/shapes/*.json",)),
-    ("Add a language", "playground/words/__init__.py", "LANGUAGES", ("playground/words/en/*.json", "playground/**/en.json")),
+    ("Add a language", "playground/words/__init__.py", "OFFERED = ", ("playground/words/es/*.json",)),
     ("Find the learning rate of step n", "playground/training/optimisers.py", "def learning_rate(", ()),
     ("Follow a click on a number to its arithmetic", "playground/features/map/panel.py", "def panel(",
      ("playground/features/shared/queries/activations.py", "playground/inspection/derivation.py", "playground/inspection/arithmetic.py",

@@ -50,7 +50,7 @@ ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart
 logs cursor reading training runs rooms queries lessons export features
 readme: | words config lessons
 freeze: orjson | words config cursor inspection runs queries lessons features ui
-cli: | words knobs config cursor model reading data decoding runs backup queries lessons export hub ui freeze pretrained
+cli: | words knobs config cursor model reading data decoding runs backup queries lessons features export hub ui freeze pretrained
 __main__: | cli
 """
 ROWS = (line.replace("|", ":").split(":") for line in TABLE.strip().splitlines())

@@ -12,7 +12,7 @@ from typing import Any
 from playground.cli.options import ENCODING, FOLDER, RUN, SAME_LANGUAGE, Commands, add_columns, add_command, explain_error
 from playground.config import Refusal
 from playground.cursor import current_value
-from playground.words import ENGLISH, LANGUAGES
+from playground.words import ENGLISH, OFFERED, accept, entries, review, say, translated
 
 
 def add_runs(commands: Commands) -> None:
@@ -59,7 +59,7 @@ def add_lab(commands: Commands) -> None:
     command.add_argument("name", nargs="?", metavar="NAME", help="without one, all are listed")
     command.add_argument("--seed", type=int, default=1)
     command.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="settings of the lab")
-    command.add_argument("--language", choices=LANGUAGES, default=ENGLISH)
+    command.add_argument("--language", choices=OFFERED, default=ENGLISH)
     command.add_argument("--json", action="store_true", help="one JSON object")
 
 
@@ -91,7 +91,7 @@ def add_read(commands: Commands) -> None:
     command.add_argument("--encoding", default="", metavar="NAME", help=ENCODING)
     command.add_argument("--undo", action="store_true", help="undo what tools left in the sentences, such as &apos; and @@")
     command.add_argument("--same-language", action="store_true", help=SAME_LANGUAGE)
-    command.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="of the report")
+    command.add_argument("--language", choices=OFFERED, default=ENGLISH, help="of the report")
     command.add_argument("--json", action="store_true", help="one JSON object, also about a mistake")
 
 
@@ -108,6 +108,22 @@ def read(options: argparse.Namespace) -> int:
         print(error if options.json else sentence, file=sys.stdout if options.json else sys.stderr)
         return 2
     print(json.dumps(as_json(pairs, options.language), ensure_ascii=False) if options.json else "\n".join(report(pairs, options.language)))
+    return 0
+
+
+def add_words(commands: Commands) -> None:
+    about = "what a partly translated language still needs: missing, stale, wrong and unknown sentences"
+    command = add_command(commands, "words", list_words, about)
+    command.add_argument("language", choices=OFFERED, help="a folder of words/, or of the folder PLAYGROUND_WORDS")
+    command.add_argument("--accept", action="store_true", help="all of its sentences were compared with the English ones of now")
+
+
+def list_words(options: argparse.Namespace) -> int:
+    if options.accept:
+        accept(options.language)
+    for finding, key in review(options.language):
+        print(f"{finding:<8} {key:<36} {' '.join(entries(ENGLISH).get(key, '').split())}")
+    print(f"{say(options.language, 'language.name')}: {translated(options.language)} % translated")
     return 0
 
 

@@ -7,12 +7,13 @@ import json
 import sys
 import time
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from playground.cli.options import FOLDER, RUN, Commands, Parser, add_command
 from playground.config import Refusal
-from playground.words import ENGLISH, LANGUAGES
+from playground.words import ENGLISH, LANGUAGES, OFFERED
 
 
 def add_export(commands: Commands) -> None:
@@ -21,7 +22,7 @@ def add_export(commands: Commands) -> None:
     command.add_argument("run", metavar="RUN", help=RUN)
     command.add_argument("-o", "--out", type=Path, metavar="FILE", help="the file; by default it has the name of the run")
     command.add_argument("--sentences", action="store_true", help="with the own sentences that it was trained on")
-    command.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="of the model card and the notebook, or the workbook")
+    command.add_argument("--language", choices=OFFERED, default=ENGLISH, help="of the model card and the notebook, or the workbook")
     about = "instead of the zip a workbook (d_model up to 32): this sentence through the model, every activation a formula"
     command.add_argument("--xlsx", metavar="SENTENCE", help=about)
     command.add_argument("--target", metavar="SENTENCE", help="the right answer in the workbook; by default the model's own output")
@@ -72,14 +73,16 @@ def add_space(commands: Commands) -> None:
     command = add_command(commands, "space", space, "upload this app as a Space of the Hugging Face Hub")
     command.add_argument("repo", metavar="OWNER/NAME")
     command.add_argument("--hardware", choices=("cpu", "gpu", "zero"), default="cpu", help="what the Space is run on; zero: ZeroGPU")
+    command.add_argument("--static", action="store_true", help="a frozen page instead of the app: free, and it never sleeps")
+    command.add_argument("--folder", type=Path, default=Path("frozen"), help="the frozen page of --static; by default ./frozen")
     command.add_argument("--private", action="store_true", help="only its owner can see it")
     command.add_argument("--dry-run", action="store_true", help="only print what would be uploaded")
 
 
 def space(options: argparse.Namespace) -> int:
-    from playground.hub.model import plan_space, upload_space
+    from playground.hub.model import plan_space, plan_static, upload_space
 
-    upload_plan = plan_space(options.repo, options.hardware)
+    upload_plan = plan_static(options.repo, options.folder) if options.static else plan_space(options.repo, options.hardware)
     if options.dry_run:
         print("\n".join(upload_plan.say()))
     else:
@@ -91,6 +94,9 @@ def add_freeze(commands: Commands) -> None:
     command = add_command(commands, "freeze", freeze, "a run as a folder of files that a browser opens, without a server")
     command.add_argument("run", metavar="RUN", help="a run that ships with the app, by its name, or the folder of a run")
     command.add_argument("--sentences", type=int, default=20, metavar="N", help="how many of its sentences can be looked at")
+    command.add_argument("--sentence", action="append", default=[], metavar="TEXT", help="this sentence instead (may be repeated)")
+    command.add_argument("--language", nargs="+", choices=OFFERED, default=LANGUAGES, help="of the page; each takes its share")
+    command.add_argument("--tabs", nargs="+", metavar="TAB", help="only these beside training, by their names in links, as in ?tab=masks")
     command.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
     command.add_argument("--live", default="", metavar="URL", help="a playground with a server, for all that needs one")
 
@@ -99,30 +105,38 @@ def freeze(options: argparse.Namespace) -> int:
     import shutil
     import tempfile
 
+    from playground.cursor import current_value
     from playground.export.exported_run import folder_of
-    from playground.features.shared.queries.reader import Reader
-    from playground.freeze.folder import freeze as frozen
-    from playground.runs.limits import Limits
-    from playground.runs.registry import SHIPPED, Runs
+    from playground.features.registry import TABS
+    from playground.freeze.folder import BYTES, SECONDS, Choice, freeze as frozen, open_site, open_site_here, pack_here
+    from playground.runs.limits import machine_cores
+    from playground.runs.queue.parallel import map_in_processes
+    from playground.runs.registry import SHIPPED
 
-    folder, started = folder_of(options.run), time.perf_counter()
+    folder, started, cores = folder_of(options.run), time.perf_counter(), machine_cores()
+    tabs = tuple(current_value("tab", name) for name in options.tabs or TABS)
+    for name in set(tabs) - {*TABS}:
+        raise Refusal("config.not_a_choice", name="--tabs", value=name, choices=TABS)
+    choice = Choice(max(options.sentences, 1), tuple(options.sentence), tuple(options.language), tabs, options.live)
     with tempfile.TemporaryDirectory() as here:
-        shipped, empty = Path(here) / "shown", Path(here) / "nothing"
+        shipped = Path(here) / "shown"
         shutil.copytree(folder.path, shipped / folder.run.name)  # a copy: a running server may write the run
         for path in SHIPPED.iterdir():  # lessons refer to them
             if path.name != folder.run.name:
                 (shipped / path.name).symlink_to(path.resolve())
-        runs = Runs(empty, shipped, replace(Limits.from_environment(), engine="here"))  # nothing is trained
-        reader = Reader(runs)
-        try:
-            for done, all, file in frozen(runs, reader, runs.get(folder.run.name), max(options.sentences, 1), options.out, options.live):
+        work = partial(map_in_processes, pack_here, cores, open_site_here, (shipped, folder.run.name))
+        with open_site(shipped, folder.run.name) as site:
+            for done, all, file in frozen(site, choice, options.out, work if cores > 1 else None):
+                if not done:
+                    minutes, size = 1 + all * SECONDS / cores // 60, all * BYTES / 1e6 + _megabytes(options.out)
+                    print(f"About {minutes:.0f} min on {cores} cores, and {size:.0f} MB.")
                 print(f"{done:>7,} of {all:,} answers  {time.perf_counter() - started:6.1f} s  {file}", flush=True)
-        finally:
-            reader.close()
-            runs.close()
-    size = sum(file.stat().st_size for file in options.out.rglob("*") if file.is_file())
-    print(f"{size / 1e6:.1f} MB in {options.out}. To look at it, open {options.out / 'index.html'} in a browser.")
+    print(f"{_megabytes(options.out):.1f} MB in {options.out}. To look at it, open {options.out / 'index.html'} in a browser.")
     return 0
+
+
+def _megabytes(folder: Path) -> float:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
 
 
 def add_store(commands: Commands) -> None:

@@ -8,21 +8,27 @@ from __future__ import annotations
 import base64
 import gzip
 import itertools
+import os
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from playground.config import Refusal
 from playground.cursor import FIELDS
-from playground.features.registry import PANELS, check, list_unavailable
+from playground.features.registry import PANELS, PLACES, TABS, check, list_unavailable
 from playground.features.shared.queries.activations import activations
 from playground.features.shared.queries.reader import Reader
+from playground.features.shared.queries.results import references
 from playground.features.shared.view import View, examples
 from playground.freeze.plan import Grid, Places, axis, choose_steps, find_unset_fields, plan, size
+from playground.runs.limits import Limits
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import CORE, PLOTLY, STYLE, asset_version, list_assets, list_modules, read_raw_asset
@@ -73,43 +79,113 @@ class Pack:
 
 MARKER, FORMER_MARKER = "frozen.js", "frozen.json"  # the page's first script and its former name: they mark a frozen folder
 LEFT_OUT = ("worksheet", "downloads")  # blocks that request files from a server
+HOME = "training"  # the tab that a page opens with
+SECONDS, BYTES = 0.045, 650  # of an answer on one core, packed: measured on a shipped run
 Progress = tuple[int, int, str]
 
 
-def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live: str = "") -> Iterator[Progress]:
-    """Writes the folder. Yields after each file (answers done, answers in all, file name). `live` is the address of a playground with a
-    server, for features that need one.
+@dataclass(frozen=True)
+class Choice:
+    """The parts of a run that are frozen: the first `count` of its examples, or these `sentences`; the `tabs` beside HOME. `live` is the
+    address of a playground with a server, for features that need one."""
 
-    Raises Refusal for a run with nothing to show, an invalid address, or a folder with other contents.
+    count: int = 20
+    sentences: tuple[str, ...] = ()
+    languages: tuple[str, ...] = LANGUAGES
+    tabs: tuple[str, ...] = TABS
+    live: str = ""
+
+    def has(self, panel: str) -> bool:
+        """Returns whether a panel belongs to these tabs: it is one of them, or a part of the same feature."""
+        features = {PANELS[name].__module__.rpartition(".")[0] for name in self.tabs}
+        return panel in (HOME, "sentence", *self.tabs) or (panel not in TABS and PANELS[panel].__module__.rpartition(".")[0] in features)
+
+
+class Site(NamedTuple):
+    """A run among the shipped ones, to which lessons refer, and its reader."""
+
+    runs: Runs
+    reader: Reader
+    run: Run
+
+
+@contextmanager
+def open_site(folder: Path, name: str) -> Iterator[Site]:
+    """Opens the run `name` of a folder of shipped runs; nothing is trained."""
+    with ExitStack() as stack:
+        runs = Runs(folder.with_name(f"nothing-{os.getpid()}"), folder, replace(Limits.from_environment(), engine="here"))
+        stack.callback(runs.close)
+        reader = Reader(runs)
+        stack.callback(reader.close)
+        yield Site(runs, reader, runs.get(name))
+
+
+class Job(NamedTuple):
+    """One file of answers: those of one value of a grid's first axis. `panels` are all panels with answers."""
+
+    name: str
+    at: int
+    grid: Grid
+    place: int
+    panels: frozenset[str]
+
+
+class Packed(NamedTuple):
+    """A file's content, its number of answers, and the fields that the panel reads."""
+
+    content: bytes
+    size: int
+    used: set[str]
+
+
+def freeze(site: Site, choice: Choice, folder: Path, work: Callable[[Sequence[Job]], Iterable[Packed]] | None = None) -> Iterator[Progress]:
+    """Writes the folder. Yields after each file (answers done, answers in all, file name). `work` maps `pack_answers` over jobs, by default
+    one after the other.
+
+    Raises Refusal for a run with nothing to show, a sentence that it can't read, an invalid address, or a folder with other contents.
     """
+    runs, reader, run = site
     if folder.exists() and any(folder.iterdir()) and not any((folder / name).exists() for name in (MARKER, FORMER_MARKER)):
         raise Refusal("page.not_empty", folder=folder)
-    if live and not live.startswith(("https://", "http://")):
-        raise Refusal("page.bad_live", address=live)
-    pairs = examples(reader, run)[:count]
-    if not pairs:
-        raise Refusal("page.not_ready")
-    planned = plan(run, [source for source, _ in pairs], _places(reader, run, pairs[0][0]))
+    if choice.live and not choice.live.startswith(("https://", "http://")):
+        raise Refusal("page.bad_live", address=choice.live)
+    pairs = _choose_pairs(reader, run, choice)
+    planned = plan(run, [source for source, _ in pairs], _places(reader, run, pairs[0][0]), choice.languages)
     if list_unavailable(run):  # these panels explain why they are empty
-        planned |= {name: [[axis("lang", LANGUAGES)]] for name in list_unavailable(run)}
-    everything, done, panels = sum(size(grid) for grids in planned.values() for grid in grids), 0, {}
+        planned |= {name: [[axis("lang", choice.languages)]] for name in list_unavailable(run)}
+    planned = {name: grids for name, grids in planned.items() if choice.has(name)}
+    everything, done, used = sum(size(grid) for grids in planned.values() for grid in grids), 0, {}
     assets = f"asset/{asset_version()}"
     _write_assets(folder / assets)
-    _write(folder / "index.html", build_frozen_page(f"./{assets}", MODULES, live).encode())
+    hidden = [name for name in TABS if not choice.has(name)]
+    places = {place: sorted(names, key=hidden.__contains__) for place, names in PLACES.items()}
+    _write(folder / "index.html", build_frozen_page(f"./{assets}", MODULES, choice.live, places, hidden, choice.languages).encode())
+    _write(folder / "README.md", README.format(run=run.label or run.name).encode())
     yield 0, everything, "index.html"
-    for name, grids in planned.items():
-        panels[name] = []
-        for at, grid in enumerate(grids):
-            used: set[str] = set()
-            for number, pack in enumerate(_packs(runs, reader, run, name, grid, used, set(planned))):
-                file = _write_answers(folder, f"answers/{name}-{at}-{number}", pack.content())
-                done += pack.size
-                yield done, everything, file
-            panels[name].append(_describe(grid, used))
-    pages = {lang: _page(runs, reader, run, lang, pairs) for lang in LANGUAGES}
+    jobs = [
+        Job(name, at, grid, place, frozenset(planned))
+        for name, grids in planned.items() for at, grid in enumerate(grids) for place in range(len(grid[0].values))
+    ]  # fmt: skip
+    for job, packed in zip(jobs, (work or partial(map, partial(pack_answers, site)))(jobs), strict=True):
+        used.setdefault((job.name, job.at), set()).update(packed.used)
+        done += packed.size
+        yield done, everything, _write_answers(folder, f"answers/{job.name}-{job.at}-{job.place}", packed.content)
+    panels = {name: [_describe(grid, used[name, at]) for at, grid in enumerate(grids)] for name, grids in planned.items()}
+    pages = {lang: _page(runs, reader, run, lang, pairs) for lang in choice.languages}
     defaults = {name: field.default for name, field in FIELDS.items()} | {"text": pairs[0][0]}
     known = {"run": run.id, "panels": panels, "defaults": defaults, "live": _live(runs, run), "page": pages}
     yield done, everything, _write_answers(folder, MARKER.removesuffix(".js"), gzip.compress(orjson.dumps(known, option=OPTIONS), mtime=0))
+
+
+def _choose_pairs(reader: Reader, run: Run, choice: Choice) -> list[tuple[str, str]]:
+    """Returns the sentences and their right answers, "" where none is known. Raises Refusal."""
+    if choice.sentences:
+        texts = dict.fromkeys(reader.read(run, text)[0] for text in choice.sentences)
+        return [(text, (references(run, text) or ("",))[0]) for text in texts]
+    pairs = examples(reader, run)[: choice.count]
+    if not pairs:
+        raise Refusal("page.not_ready")
+    return pairs
 
 
 def _places(reader: Reader, run: Run, text: str) -> Places:
@@ -124,19 +200,30 @@ def _describe(grid: Grid, used: set[str]) -> dict[str, Any]:
     return {"axes": [{"fields": each.fields, "values": each.values} for each in grid], "refused": refused, "pins": pins}
 
 
-def _packs(runs: Runs, reader: Reader, run: Run, name: str, grid: Grid, used: set[str], frozen: set[str]) -> Iterator[Pack]:
-    """Yields the packs of a grid. Fields that the panel reads are added to `used`; `frozen` are the panels with answers."""
-    for place in range(len(grid[0].values)):
-        pack = Pack()
-        for places in itertools.product([place], *(range(len(each.values)) for each in grid[1:])):
-            request = {"run": run.id}
-            for each, at in zip(grid, places, strict=True):
-                request |= dict(zip(each.fields, each.values[at], strict=True))
-            pack.add(",".join(map(str, places[1:])), _answer(View(runs, reader, request), name, used, frozen))
-        yield pack
+def pack_answers(site: Site, job: Job) -> Packed:
+    pack, used = Pack(), set()
+    for places in itertools.product([job.place], *(range(len(each.values)) for each in job.grid[1:])):
+        request = {"run": site.run.id}
+        for each, at in zip(job.grid, places, strict=True):
+            request |= dict(zip(each.fields, each.values[at], strict=True))
+        pack.add(",".join(map(str, places[1:])), _answer(View(site.runs, site.reader, request), job.name, used, job.panels))
+    return Packed(pack.content(), pack.size, used)
 
 
-def _answer(view: View, name: str, used: set[str], frozen: set[str]) -> dict[str, Any]:
+_opened = ExitStack()  # of a process that packs for another
+_sites: list[Site] = []
+
+
+def open_site_here(folder: Path, name: str) -> None:
+    """Prepares a process for `pack_here`."""
+    _sites.append(_opened.enter_context(open_site(folder, name)))
+
+
+def pack_here(job: Job) -> Packed:
+    return pack_answers(_sites[0], job)
+
+
+def _answer(view: View, name: str, used: set[str], frozen: Set[str]) -> dict[str, Any]:
     answer: dict[str, Any] = {"more": True}
     try:
         check(name, view)
@@ -149,7 +236,7 @@ def _answer(view: View, name: str, used: set[str], frozen: set[str]) -> dict[str
     return {**answer, "uses": sorted(view.used), **({"blocks": _without_server(answer["blocks"], frozen)} if "blocks" in answer else {})}
 
 
-def _without_server(blocks: list[dict], frozen: set[str]) -> list[dict]:
+def _without_server(blocks: list[dict], frozen: Set[str]) -> list[dict]:
     """Drops blocks that need panels beyond the `frozen` ones or a server's files."""
     remaining = []
     for block in blocks:
@@ -176,6 +263,20 @@ def _live(runs: Runs, run: Run) -> dict[str, Any]:
     update, _ = runs.update(run, 0)
     steps = choose_steps(run)
     return orjson.loads(update) | {"replay": steps, "parameter_steps": steps}
+
+
+README = """---
+title: "Transformer Playground: {run}"
+emoji: 🔭
+colorFrom: indigo
+colorTo: green
+sdk: static
+app_file: index.html
+license: apache-2.0
+---
+
+The run *{run}* of a Transformer Playground, frozen: open `index.html` in a browser, or serve this folder with any web server.
+"""  # `space --static` uploads it with the folder
 
 
 def _write_assets(folder: Path) -> None:

@@ -109,10 +109,10 @@ def heads(run: Run, part: str) -> list[tuple[str, str, str]]:
     return [(part, str(layer), str(head)) for layer in range(1, layers + 1) for head in range(1, model.n_heads + 1)]
 
 
-def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Grid]]:
+def plan(run: Run, sentences: Sequence[str], first: Places, languages: Sequence[str] = LANGUAGES) -> dict[str, list[Grid]]:
     """Returns the grids of every panel: the general one, then more detailed ones for the newest step, some of them for the `first` sentence
     only."""
-    screen = [axis("lang", LANGUAGES), Axis(("width", "height"), WIDTHS)]
+    screen = [axis("lang", languages), Axis(("width", "height"), WIDTHS)]
     steps = choose_steps(run)
     step = axis("step", ["", *map(str, steps)])
     common, at_first = [axis("text", sentences), *screen], [axis("text", [first.text]), *screen]

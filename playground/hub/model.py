@@ -173,7 +173,7 @@ def push(name: str, repo: str, private: bool = False) -> str:
 
 ROOT = Path(__file__).parents[2]
 BELONGS = ("app.py", "LICENSE", "README.md", "requirements.txt", "checkpoints", "playground")
-OURS = ["checkpoints/*", "playground/*"]  # files of an older version in these folders are deleted
+OURS = ["checkpoints/*", "playground/*", "answers/*", "asset/*"]  # files of an older version in these folders are deleted
 CPU_WHEELS = "--extra-index-url https://download.pytorch.org/whl/cpu"  # 192 MB instead of 2.7 GB with CUDA
 
 
@@ -195,6 +195,7 @@ HARDWARE = {
         "zero-a10g", "2.11.0", "", "ZeroGPU is the one compute Space of a free account. Training uses its CPU threads.", requested=True
     ),
 }
+STATIC = Hardware("static", "", "", "A static Space is free and never sleeps.")
 THUMBNAIL = "https://huggingface.co/spaces/{repo}/resolve/main/playground/ui/static/preview.png"
 PYTHON = "3.12"  # a version that ZeroGPU supports
 
@@ -214,15 +215,20 @@ class Plan:
         sizes |= {name: len(text.encode()) for name, text in self.written.items()}
         return dict(sorted(sizes.items()))
 
+    @property
+    def sdk(self) -> str:
+        return "static" if self.hardware is STATIC else "gradio"
+
     def metadata(self) -> str:
         return self.written["README.md"].split("---\n")[1]
 
     def say(self) -> Iterator[str]:
         """Yields the plan as lines of text."""
         sizes = self.sizes()
-        yield f"Space {self.repo}, Gradio, on {self.hardware.flavor}. {self.hardware.note}"
+        yield f"Space {self.repo}, {self.sdk}, on {self.hardware.flavor}. {self.hardware.note}"
         yield f"\nREADME.md begins with\n{self.metadata().rstrip()}"
-        yield f"\nrequirements.txt\n{self.written['requirements.txt'].rstrip()}"
+        if "requirements.txt" in self.written:
+            yield f"\nrequirements.txt\n{self.written['requirements.txt'].rstrip()}"
         yield f"\n{len(sizes)} files, {sum(sizes.values()):,} bytes"
         yield from (f"{size:>10,}  {name}" for name, size in sizes.items())
 
@@ -238,9 +244,18 @@ def plan_space(repo: str, hardware: str, root: Path = ROOT) -> Plan:
     return Plan(repo, chosen, copied, {"README.md": _readme(readme, repo, chosen), "requirements.txt": _requirements(requirements, chosen)})
 
 
+def plan_static(repo: str, folder: Path) -> Plan:
+    """Plans a static Space of a frozen page. Raises Refusal for an invalid name or a folder without one."""
+    check_name(repo)
+    copied = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
+    if not {"frozen.js", "README.md"} <= copied.keys():
+        raise Refusal("hub.no_frozen", folder=folder)
+    return Plan(repo, STATIC, copied, {"README.md": copied.pop("README.md").read_text(encoding="utf-8")})
+
+
 def upload_space(plan: Plan, private: bool = False) -> str:
     """Uploads a plan. Returns the Space's address. Raises Refusal."""
-    creation = {"space_sdk": "gradio"} | ({"space_hardware": plan.hardware.flavor} if plan.hardware.requested else {})
+    creation = {"space_sdk": plan.sdk} | ({"space_hardware": plan.hardware.flavor} if plan.hardware.requested else {})
     with tempfile.TemporaryDirectory() as folder:
         for name, source in plan.copied.items():
             target = Path(folder, name)

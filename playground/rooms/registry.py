@@ -27,7 +27,7 @@ from playground.runs.names import owner_of
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.runs.runtime import now as time_of_day
-from playground.words import LANGUAGES
+from playground.words import OFFERED
 
 log = logging.getLogger(__name__)
 MAX_ROOMS, MAX_ROOMS_EACH = 200, 5
@@ -54,7 +54,7 @@ class Rooms(SavedRooms):
     def open(self, token: str, language: str, ends: float, address: str = "") -> Room:
         """Opens a new room taught by the caller. Raises Refusal: no token, an invalid date, or too many rooms."""
         require(token, "runs.no_token")
-        require(language in LANGUAGES, "rooms.no_language")
+        require(language in OFFERED, "rooms.no_language")
         now = self._clock()
         require(now < ends <= now + (MAX_DAYS + 1) * DAY, "rooms.bad_date", days=MAX_DAYS)
         with self._lock:

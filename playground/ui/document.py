@@ -32,7 +32,7 @@ from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX, SCRIPT, STATIC, STYLE, asset_path, asset_version
 from playground.ui.controls import GROUPS
 from playground.ui.rights import PUBLIC, GuardedRoute
-from playground.words import LANGUAGES, browser_tags, preferred, say
+from playground.words import OFFERED, browser_tags, preferred, say, translated
 
 PICTURE = "preview.png"
 SIZE = 1200, 630  # pixels: the format of previews
@@ -67,7 +67,7 @@ def find_root(request: Request) -> str:
 def start_watch() -> str:
     """Returns the page's first tags: a script that explains why nothing is drawn and what to do, with its sentences in every language. It
     needs no other file, and runs in browsers too old for the rest."""
-    words = {language: {reason: say(language, f"page.start_{reason}") for reason in REASONS} for language in LANGUAGES}
+    words = {language: {reason: say(language, f"page.start_{reason}") for reason in REASONS} for language in OFFERED}
     sentences_json = orjson.dumps(words).decode().replace("<", r"\u003c")
     script = (STATIC / "first_watch.js").read_text(encoding="utf-8")
     return f'<script type="application/json" id="pg-start">{sentences_json}</script><script>{script}</script>'
@@ -106,22 +106,24 @@ def head() -> str:
     )
 
 
-def known_tag(places: Mapping[str, Sequence[str]]) -> str:
+def known_tag(places: Mapping[str, Sequence[str]], offered: Sequence[str] = OFFERED) -> str:
     """Returns a tag that declares the cursor, languages, places and tabs to the script."""
-    known = orjson.dumps({"cursor": declared(), "languages": languages(), "places": places}).decode().replace("<", r"\u003c")
+    known = orjson.dumps({"cursor": declared(), "languages": languages(offered), "places": places}).decode().replace("<", r"\u003c")
     return f'<script type="application/json" id="pg-known">{known}</script>'
 
 
-def languages() -> dict[str, dict[str, Any]]:
-    """Returns the page's languages by code: long and brief names, the tag of their text and the tags by which browsers request them."""
+def languages(offered: Sequence[str] = OFFERED) -> dict[str, dict[str, Any]]:
+    """Returns these languages by code: long and brief names, the tag of their text and the tags by which browsers request them."""
     return {
         code: {
             "name": say(code, "language.name"),
             "brief": say(code, "language.brief"),
             "html": say(code, "language.html"),
+            "direction": say(code, "language.direction"),
+            "translated": translated(code),
             "browser": browser_tags(code),
         }
-        for code in LANGUAGES
+        for code in offered
     }
 
 
@@ -179,7 +181,8 @@ class FirstScreen:
         figure = f'<div class="panel"><div class="figure">{words}<div class="pictures">{pictures}</div></div></div>'
         body = f'<div class="body">{_draw_knobs(language)}{figure}</div>'
         screen = f"<style>{_read_static('first.css')}</style>{_draw_frame(view)}{body}"
-        return f'<div id="pg-first" lang="{view.say("language.html")}">{screen}</div><script>{_read_static("first.js")}</script>'
+        tag = f'<div id="pg-first" lang="{view.say("language.html")}" dir="{view.say("language.direction")}">'
+        return f"{tag}{screen}</div><script>{_read_static('first.js')}</script>"
 
 
 def preloads() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
@@ -162,27 +163,33 @@ def theme_css() -> str:
     return TestClient(app).get("/theme.css").text
 
 
-def build_frozen_page(assets: str, modules: str, live: str = "") -> str:
+def build_frozen_page(
+    assets: str, modules: str, live: str, places: Mapping[str, Sequence[str]], hidden: Sequence[str], languages: Sequence[str]
+) -> str:
     """Returns the HTML of the page without Gradio and without a server: the same places and tabs as plain buttons, around the same panels;
-    with styles and the script `modules` in the folder `assets`; `live` is the address of a page with a server."""
+    with styles and the script `modules` in the folder `assets`; `live` is the address of a page with a server. The names of `hidden` tabs
+    are not shown."""
     styles = "".join(f'<link rel="stylesheet" href="{assets}/{name}">' for name in ("theme.css", f"{CORE}frozen.css", *list_styles()))
-    inner = "".join(_panel(f"pg-place-{place}", _tabs(f"pg-tabs-{place}", names)) for place, names in PLACES.items())
+    inner = "".join(_panel(f"pg-place-{place}", _tabs(f"pg-tabs-{place}", names)) for place, names in places.items())
+    names = [f"#pg-to-tab-{name}" for name in hidden]
+    names += [f"#pg-to-place-{place}" for place, tabs in places.items() if set(tabs) <= set(hidden)]
+    styles += f"<style>{','.join(names)}{{display:none!important}}</style>" if names else ""
     about = f'<p data-say="frozen_about">{escape(words("frozen_about"))}</p><p id="pg-to-live"></p>'
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">{start_watch()}'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(PLACES)}'
+        f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(places, languages)}'
         f'<script src="{assets}/{modules}"></script></head>'
         f'<body data-live="{escape(live)}">{skip_links(ENGLISH)}'
         f'<div class="gradio-container"><main class="fillable">{FRAME}<div id="pg-body">'
         f'<div id="pg-knobs">{about}<div id="pg-run-buttons" hidden></div></div>'
         f'<div id="pg-rail"><nav id="pg-figure"></nav></div>'
-        f'<div id="pg-view"><div id="pg-places">{_list("place", tuple(PLACES))}{inner}</div></div>'
+        f'<div id="pg-view"><div id="pg-places">{_list("place", tuple(places))}{inner}</div></div>'
         f'<div id="pg-dock"><aside id="pg-lesson-bar" hidden></aside></div></div>{FOOT}</main></div></body></html>'
     )
 
 
-def _list(kind: str, names: tuple[str, ...]) -> str:
+def _list(kind: str, names: Sequence[str]) -> str:
     """Returns the buttons of places, or of the tabs of one."""
     template = (
         '<button type="button" role="tab" id="pg-{kind}-{name}-button" aria-controls="pg-{kind}-{name}" aria-selected="false" '
@@ -196,6 +203,6 @@ def _panel(id: str, inner: str) -> str:
     return f'<div id="{id}" class="tabitem" role="tabpanel" aria-labelledby="{id}-button" hidden>{inner}</div>'
 
 
-def _tabs(id: str, names: tuple[str, ...]) -> str:
+def _tabs(id: str, names: Sequence[str]) -> str:
     inner = "".join(_panel(f"pg-tab-{name}", f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>') for name in names)
     return f'<div id="{id}" class="pg-tabs">{_list("tab", names)}{inner}</div>'

@@ -1,13 +1,17 @@
 """Every sentence of the interface, in every language, separate from the code.
 
 A key is `area.name`. What a folder of the code says stands beside it, `en.json` and `zh.json`: {"area": {"name": text}}. What all share
-stands here: `words/en/area.json` is one area, {"name": text}. All languages have the same keys with the same `{placeholders}`; a test
+stands here: `words/en/area.json` is one area, {"name": text}. LANGUAGES have the same keys with the same `{placeholders}`; a test
 compares them.
+
+Another language may have some of them: each missing sentence is the English one, and the page says how many it has. `python -m playground
+words LANGUAGE` lists the missing ones. It needs only its folder with a `language.json`, here or in the folder PLAYGROUND_WORDS; any area
+may be a file there.
 
 A word that depends on a number has two forms, singular first: "{count} {count:step|steps}".
 
-A language is a folder with a `language.json`: its `name`, a `brief` one, its `html` tag, and the tags by which a browser requests it
-(`browser`, separated by " | ").
+A `language.json` has the language's `name`, a `brief` one, its `html` tag and `direction` ("ltr" or "rtl"), and the tags by which a browser
+requests it (`browser`, separated by " | ").
 
 The glossary has definitions of the page's terms, and the word forms to link. In `words/<language>/glossary.json` a term has a `name`, other
 `forms` separated by " | ", a `text` of one or two sentences and perhaps a `shape` (a formula, or letters for sizes). `not` holds phrases in
@@ -17,15 +21,20 @@ which the word means something else.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from hashlib import blake2s
 from pathlib import Path
 from string import Formatter
 
-_FOLDER = Path(__file__).parent
-ENGLISH = "en"  # of the command line, and the fallback for unknown languages
-LANGUAGES = (ENGLISH, *sorted({file.parent.name for file in _FOLDER.glob("*/language.json")} - {ENGLISH}))
+_FOLDERS = [Path(__file__).parent, *map(Path, filter(None, [os.environ.get("PLAYGROUND_WORDS")]))]
+ENGLISH = "en"  # of the command line, and the fallback for unknown languages and missing sentences
+LANGUAGES = (ENGLISH, "zh")  # with every sentence
+_FOLDER_OF = {file.parent.name: file.parent for folder in _FOLDERS for file in folder.glob("*/language.json")}
+OFFERED = (*LANGUAGES, *sorted(_FOLDER_OF.keys() - {*LANGUAGES}))  # also those with some, which a visitor gets on request only
+_CHECKED = "english.txt"  # in a language's folder: its keys, each with the digest of the English sentence that it was compared with
 _NUMBER = re.compile(r"-inf|-?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( ?%)?")
 _POWER = re.compile(r"e([-+])(?=\d\d)0*(\d+)")  # Python's form: a sign and two digits. -1e-9 was typed by a user
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -34,12 +43,55 @@ _GLOSSARY = "glossary."
 
 
 def entries(language: str) -> dict[str, str]:
-    """Returns all sentences of one language, as {"area.name": text}. An unknown language falls back to English."""
-    return _entries(language if language in LANGUAGES else ENGLISH)
+    """Returns all sentences of one language, as {"area.name": text}, in English where it has none. So does an unknown language."""
+    return _entries(language if language in OFFERED else ENGLISH)
 
 
 @cache
 def _entries(language: str) -> dict[str, str]:
+    english = own_entries(ENGLISH)
+    return english | {key: text for key, text in own_entries(language).items() if key in english and _fits(text, english[key])}
+
+
+def _fits(text: str, english: str) -> bool:
+    """Tests whether a sentence has the placeholders of the English one."""
+    try:
+        own, known = ({name for _, name, _, _ in _FORMATTER.parse(each) if name} for each in (text, english))
+    except ValueError:  # a brace that is never closed
+        return False
+    return own == known
+
+
+def translated(language: str) -> int:
+    """Returns how many percent of all sentences a language has, rounded down."""
+    english, own = own_entries(ENGLISH), own_entries(language)
+    return 100 * sum(key in own and _fits(own[key], text) for key, text in english.items()) // len(english)
+
+
+def review(language: str) -> list[tuple[str, str]]:
+    """Returns (finding, key) of each sentence that needs a translator: "missing"; "stale" where the English one has changed since `accept`;
+    "wrong" where the placeholders differ, and English is shown; "unknown" where there is no such key."""
+    english, own, file = own_entries(ENGLISH), own_entries(language), _FOLDER_OF[language] / _CHECKED
+    checked = dict(line.split() for line in file.read_text().splitlines()) if file.exists() else {}
+    findings = [("missing", key) for key in english if key not in own]
+    findings += [("wrong", key) for key in own if key in english and not _fits(own[key], english[key])]
+    findings += [("stale", key) for key in own if key in english and checked.get(key, _digest(english[key])) != _digest(english[key])]
+    return findings + [("unknown", key) for key in own if key not in english]
+
+
+def accept(language: str) -> None:
+    """Records that all sentences of a language were compared with the present English ones."""
+    lines = (f"{key} {_digest(text)}\n" for key, text in own_entries(ENGLISH).items() if key in own_entries(language))
+    (_FOLDER_OF[language] / _CHECKED).write_text("".join(lines))
+
+
+def _digest(text: str) -> str:
+    return blake2s(text.encode(), digest_size=4).hexdigest()
+
+
+@cache
+def own_entries(language: str) -> dict[str, str]:
+    """Returns the sentences that a language has."""
     return {
         f"{area}.{name}": text.replace(" %", "\N{NO-BREAK SPACE}%")
         for file in files(language)
@@ -50,13 +102,14 @@ def _entries(language: str) -> dict[str, str]:
 
 def files(language: str) -> list[Path]:
     """Returns the files of sentences of one language, in a fixed order."""
-    return sorted([*(_FOLDER / language).glob("*.json"), *_FOLDER.parent.rglob(f"{language}.json")])
+    own = [file for folder in _FOLDERS for file in (folder / language).glob("*.json")]
+    return sorted([*own, *_FOLDERS[0].parent.rglob(f"{language}.json")])
 
 
 def areas(file: Path) -> dict[str, dict[str, str]]:
     """Returns {area: {name: text}} of one file of sentences."""
     texts = json.loads(file.read_text(encoding="utf-8"))
-    return {file.stem: texts} if file.parent.parent == _FOLDER else texts
+    return {file.stem: texts} if file.parent.parent in _FOLDERS else texts
 
 
 def say(language: str, key: str, **values: object) -> str:
@@ -110,14 +163,15 @@ def known(language: str, key: str) -> bool:
 
 
 def browser_tags(language: str) -> list[str]:
-    """Returns the lower-case tags by which browsers request a language. A tag matches all it is a prefix of: "zh" matches "zh-hant-tw"."""
-    return entries(language)["language.browser"].split(" | ")
+    """Returns the lower-case tags by which browsers request one of LANGUAGES. A tag matches all it is a prefix of: "zh" matches
+    "zh-hant-tw"."""
+    return entries(language)["language.browser"].split(" | ") if language in LANGUAGES else []
 
 
 def preferred(accepted: str, requested: str = "") -> str:
     """Returns the language that is `requested` by name; else the first available of a browser's Accept-Language header ("fr-CH, zh;q=0.9,
     en;q=0.8"), else English."""
-    if requested in LANGUAGES:
+    if requested in OFFERED:
         return requested
     for wanted in accepted.lower().split(","):
         tag = wanted.partition(";")[0].strip()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from playground.words import LANGUAGES, glossary, say
+from playground.words import LANGUAGES, entries, glossary, say
+from tests.browser.conftest import pages
+from tests.browser.server import Server
 
 from tests.browser.steps import (  # isort: skip
     ONE_SENTENCE, PHONE, SMALL, address, drawn, eventually, has_address, has_status, is_not_wide, link, number, ready, replay_of, tab,
@@ -218,3 +221,43 @@ def test_a_term_explains_itself_to_a_mouse_and_a_keyboard(visit, language):
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()
     expect(term).to_be_focused()
+
+
+LETTERS = str.maketrans("abcdefghijklmnopqrstuvwxyz", "אבגדהוזחטיכלמנסעפצקרשתאבגד")
+OVERLAP = """() => {
+  const controls = [...document.querySelectorAll("#pg-frame :is(button:not([role=tab]), select, input), #pg-train")];
+  const boxes = controls.filter((each) => each.checkVisibility()).map((each) => [each.id || each.className, each.getBoundingClientRect()]);
+  const isOver = (a, b) => a.right > b.left + 1 && b.right > a.left + 1 && a.bottom > b.top + 1 && b.bottom > a.top + 1;
+  return boxes.flatMap(([one, a], at) => boxes.slice(at + 1).filter(([, b]) => isOver(a, b)).map(([other]) => `${one} over ${other}`));
+}"""
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("size", [{"viewport": {"width": 1280, "height": 800}}, PHONE], ids=["desk", "phone"])
+def test_a_page_that_reads_from_the_right_is_mirrored_and_its_pictures_are_not(visitors, tmp_path, monkeypatch, request, size):
+    """A language by rule, from a folder elsewhere: English in Hebrew letters, with half of its areas."""
+    areas = {}
+    for key, text in entries("en").items():
+        area, _, name = key.partition(".")
+        parts = re.split(r"(\{[^{}]*\}|<[^<>]*>|&\w+;)", text)
+        areas.setdefault(area, {})[name] = "".join(part if part[:1] in tuple("{<&") else part.lower().translate(LETTERS) for part in parts)
+    areas |= {"language": {"name": "עאברית", "brief": "ר", "html": "he", "direction": "rtl", "browser": "he"}}
+    (tmp_path / "rtl").mkdir()
+    for area in [*sorted(areas)[::2], "language", "page", "knobs"]:
+        (tmp_path / "rtl" / f"{area}.json").write_text(json.dumps(areas[area], ensure_ascii=False), encoding="utf-8")
+    monkeypatch.setenv("PLAYGROUND_WORDS", str(tmp_path))
+    server = Server(tmp_path)
+    server.start()
+    try:
+        with pages(visitors, server.url, request) as open:
+            page = open("?run=reverse&lang=rtl", **size)
+            expect(page.locator("html")).to_have_attribute("dir", "rtl")
+            expect(page.locator("#pg-translated")).to_have_text(re.compile(r"[\u0590-\u05ff].* %|% [\u0590-\u05ff]"))
+            is_not_wide(page)
+            middle = page.viewport_size["width"] / 2
+            assert page.locator(".pg-run select").bounding_box()["x"] > middle > page.locator("#pg-help").bounding_box()["x"]
+            rows = page.locator("#pg-figure-learn-cross .yaxislayer-above")
+            assert rows.bounding_box()["x"] < middle, "rows are named at the left, as in any language"
+            assert page.evaluate(OVERLAP) == []
+    finally:
+        server.stop()

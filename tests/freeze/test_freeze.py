@@ -4,21 +4,18 @@ import base64
 import gzip
 import itertools
 import re
-from types import SimpleNamespace
 
 import orjson
 import pytest
 
 from playground.cursor import FIELDS
 from playground.features.registry import PANELS, TABS
-from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import View, examples
 from playground.freeze import folder as freezing
-from playground.freeze.folder import Pack
+from playground.freeze.folder import Choice, Pack
 from playground.freeze.plan import STEPS, Places, axis, choose_steps, heads, plan, size
-from playground.runs.registry import Runs
+from playground.runs.registry import SHIPPED
 from playground.ui.boot import list_runs
-from playground.words import LANGUAGES
 from tests.runs.tiny import refused
 
 FIRST = Places("sentence 0", ("encoder.0.self_attention.weights", "memory"), queries=4, keys=4)
@@ -26,18 +23,14 @@ COLOURS = [[at / 10, f"#{at:06x}"] for at in range(11)]
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The shipped runs over an empty store, and who reads them."""
-    runs = Runs(tmp_path_factory.mktemp("runs"))
-    reader = Reader(runs)
-    yield SimpleNamespace(runs=runs, reader=reader)
-    reader.close()
-    runs.close()
+def site():
+    with freezing.open_site(SHIPPED, "reverse") as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
 def run(site):
-    return next(run for run in site.runs.shipped() if run.name == "reverse")
+    return site.run
 
 
 def unpack_answer(content, key):
@@ -98,25 +91,31 @@ def test_every_packed_answer_comes_back_as_it_was_and_what_they_share_is_written
 @pytest.mark.parametrize(
     ("live", "key"), [("", "page.not_empty"), ("example.org", "page.bad_live"), ("javascript:alert(1)", "page.bad_live")]
 )
-def test_a_folder_with_something_else_in_it_is_left_alone_and_the_live_page_has_a_whole_address(site, run, tmp_path, live, key):
+def test_a_folder_with_something_else_in_it_is_left_alone_and_the_live_page_has_a_whole_address(site, tmp_path, live, key):
     (tmp_path / "thesis.txt").write_text("mine")
     folder = tmp_path if key == "page.not_empty" else tmp_path / "frozen"
     with refused(key):
-        next(freezing.freeze(site.runs, site.reader, run, 1, folder, live))
+        next(freezing.freeze(site, Choice(live=live), folder))
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path, monkeypatch):
     text, _ = examples(site.reader, run)[0]
-    monkeypatch.setattr(freezing, "plan", lambda run, texts, first: {"sentence": [[axis("text", texts), axis("lang", LANGUAGES)]]})
-    progress = list(freezing.freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))
-    assert [(done, all) for done, all, _ in progress] == [(0, 2), (2, 2), (2, 2)]
+    def grid(run, texts, first, languages):
+        return {name: [[axis("text", texts), axis("lang", languages)]] for name in ("sentence", "masks")}
+
+    monkeypatch.setattr(freezing, "plan", grid)
+    progress = list(freezing.freeze(site, Choice(sentences=(text, " olleh "), languages=("en",), tabs=("training",)), tmp_path / "frozen"))
+    assert [(done, all) for done, all, _ in progress] == [(0, 2), (1, 2), (2, 2), (2, 2)]
     assert freezing._page(site.runs, site.reader, run, "en", [])["runs"].keys() == list_runs(site.runs, "", "en").keys()
     name, content = re.fullmatch(r'.*\["(.*)"\] = "(.*)";\n', (tmp_path / "frozen" / "answers" / "sentence-0-0.js").read_text()).groups()
     view = View(site.runs, site.reader, {"run": run.id, "text": text, "lang": "en"})
     assert name == "answers/sentence-0-0"
     assert unpack_answer(base64.b64decode(content), "0")["output"] == freezing.PANELS["sentence"](view)["output"]
-    assert (tmp_path / "frozen" / "index.html").read_text().startswith("<!doctype html>")
+    page = (tmp_path / "frozen" / "index.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert all((name in page) == known for name, known in (("to-tab-masks,", 1), ("to-place-use,", 1), ("to-tab-training", 0), ("中文", 0)))
+    assert [choice.has("reach") for choice in (Choice(tabs=("masks",)), Choice(tabs=("evaluation",)))] == [False, True]
     (script,) = (tmp_path / "frozen" / "asset").glob("*/ui/static/frozen_modules.js")
     modules = orjson.loads(script.read_text().removeprefix("globalThis.playgroundModules = ").partition(";\n")[0])
     imports = {name for text in modules.values() for name in re.findall(r'\b(?:from|import) "([./p].*?)"', text)}

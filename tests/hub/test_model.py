@@ -257,3 +257,14 @@ def test_a_zero_gpu_space_declares_one_function_and_trains_on_the_cpu(tmp_path):
     done = subprocess.run([sys.executable, "-c", VISIT], env=there, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "lent_gpu done cpu"
+
+
+def test_a_frozen_page_becomes_a_static_space_and_no_other_folder_does(hub, capsys, tmp_path):
+    command = ["space", "--static", REPO, "--folder", str(tmp_path)]
+    (tmp_path / "README.md").write_text("---\nsdk: static\n---\n")
+    assert main(command) == 2
+    assert "no frozen page" in capsys.readouterr().err
+    (tmp_path / "frozen.js").write_text("1")
+    assert main(command) == 0
+    assert hub.api.create_repo.call_args.kwargs["space_sdk"] == "static"
+    assert {path.name for path in (hub.folder / "space" / REPO).iterdir()} == {"README.md", "frozen.js"}

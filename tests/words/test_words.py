@@ -10,10 +10,13 @@ from string import Formatter
 
 import pytest
 
+from playground import words
+from playground.cli import main
 from playground.config import KNOBS, PRESETS, Refusal, limits
 from playground.words import (
     ENGLISH,
     LANGUAGES,
+    OFFERED,
     areas,
     entries,
     files,
@@ -22,6 +25,7 @@ from playground.words import (
     list_terms,
     listed,
     named,
+    own_entries,
     paragraph,
     preferred,
     printed,
@@ -38,7 +42,7 @@ def placeholders(text: str) -> set[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_holds_the_same_keys_with_the_same_placeholders(language):
-    english, own = ({key: placeholders(text) for key, text in entries(name).items()} for name in (ENGLISH, language))
+    english, own = ({key: placeholders(text) for key, text in own_entries(name).items()} for name in (ENGLISH, language))
     assert own == english
     for file in files(language):  # JSON keeps the last of two sentences under one key
         json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=unique)
@@ -48,6 +52,29 @@ def test_every_language_holds_the_same_keys_with_the_same_placeholders(language)
 def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     assert len(dict(pairs)) == len(pairs), pairs
     return dict(pairs)
+
+
+def test_a_language_may_have_some_sentences_and_the_rest_is_english(monkeypatch, tmp_path, capsys):
+    """A sentence with other placeholders, or of no key, is not shown, and each of them is listed, as is one whose English has changed."""
+    (tmp_path / "xx").mkdir()
+    own = {"train": "Nirt", "step": "Pets {", "stop": "{who}", "gone": "Eno", "noted": "{note}: {value}"}
+    (tmp_path / "xx" / "page.json").write_text(json.dumps(own))
+    monkeypatch.setattr(words, "_FOLDERS", [*words._FOLDERS, tmp_path])
+    monkeypatch.setattr(words, "OFFERED", (*OFFERED, "xx"))
+    monkeypatch.setitem(words._FOLDER_OF, "xx", tmp_path / "xx")
+    assert [say("xx", f"page.{name}") for name in ("train", "step", "stop", "reset")] == ["Nirt", "One step", "Stop", "Reset"]
+    assert not known("xx", "page.gone")
+    findings = [finding for finding in words.review("xx") if finding[0] != "missing"]
+    assert findings == [("wrong", "page.step"), ("wrong", "page.stop"), ("unknown", "page.gone")]
+    assert len(words.review("xx")) == len(entries(ENGLISH)) - 4 + 3
+    words.accept("xx")
+    checked = tmp_path / "xx" / "english.txt"
+    checked.write_text(checked.read_text().replace(f"page.train {words._digest('Train')}", "page.train 00000000"))
+    assert ("stale", "page.train") in words.review("xx")
+    assert main(["words", "es"]) == 0
+    assert re.fullmatch(r"missing  \w+\..+\n(.*\n)+Español: 1\d % translated\n", capsys.readouterr().out)
+    assert not [finding for finding in words.review("es") if finding[0] == "wrong"]
+    assert [preferred("es", ""), preferred("en", "es")] == ["en", "es"], "only on request"
 
 
 def test_chinese_is_chinese():

@@ -22,7 +22,7 @@ from playground.rooms.registry import Rooms
 from playground.runs.registry import Runs
 from playground.runs.replay import ROUNDING
 from playground.runs.run import Run
-from playground.words import ENGLISH, LANGUAGES, entries, percentage, say
+from playground.words import ENGLISH, OFFERED, entries, percentage, say
 
 EXAMPLES = 20
 WIDTH, MIN_WIDTH, MAX_WIDTH = 720, 280, 2200  # px: the default page width, and its bounds
@@ -254,7 +254,7 @@ def figure_words(language: str) -> dict[str, str]:
 def language(parameters: Mapping[str, str]) -> str:
     """Returns the language that a request names; English for an unknown one."""
     requested = parameters.get("lang", "")
-    return requested if requested in LANGUAGES else ENGLISH
+    return requested if requested in OFFERED else ENGLISH
 
 
 def texts(pieces: tuple[Piece, ...]) -> list[str]:

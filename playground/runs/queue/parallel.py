@@ -11,8 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent import futures
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from multiprocessing import get_context
 from typing import Any
 
 import torch
@@ -26,6 +27,14 @@ HUNG_FRACTION = 0.5  # fraction of the timeout after which a running thread coun
 DEADLINE_FACTOR = 50  # a request yields to later, shorter ones for at most this many times its own cost
 MAX_COSTS, LATEST_WEIGHT = 1_000, 0.2  # kinds of requests with a known cost, and the weight of the newest one in the moving average
 ParallelMap = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+
+
+def map_in_processes(
+    work: Callable[[Any], Any], count: int, prepare: Callable[..., None], arguments: tuple[Any, ...], inputs: Iterable[Any]
+) -> Iterator[Any]:
+    """Yields work(input) in order, computed in `count` new processes, each of which first calls prepare(*arguments)."""
+    with ProcessPoolExecutor(count, get_context("spawn"), prepare, arguments) as pool:
+        yield from pool.map(work, inputs)
 
 
 class Helpers:

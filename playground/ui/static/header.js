@@ -12,7 +12,7 @@ import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 import { isActive } from "./live.js";
 
 export function drawHeader(host, runs) {
-  const languages = Object.entries(LANGUAGES).filter(([code]) => code !== cursor.lang);
+  const languages = Object.entries(LANGUAGES).filter(([code, { translated }]) => code !== cursor.lang && translated === 100);
   const language = ([code, { name, html, brief }]) =>
     button({ class: "pg-quiet", lang: html, title: name, "aria-label": `${brief} ${name}`, onclick: () => move({ lang: code }) }, brief);
   const about = h("details", { id: "pg-run-about" }, h("summary", { id: "pg-run-more", "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
@@ -40,7 +40,11 @@ const classButton = () => (isFrozen ? "" : button({ id: "pg-share-class", onclic
 /** The foot of the page. */
 export function drawFoot(host) {
   const way = (field, words) => button({ id: `pg-foot-${field}`, class: "pg-quiet", onclick: () => move({ [field]: "1" }) }, say(words));
-  host?.replaceChildren(isFrozen ? "" : way("api", "foot_api"), way("plain", "plain"));
+  const partly = Object.entries(LANGUAGES).filter(([, { translated }]) => translated < 100);
+  const language = ([code, { name, html, translated: percent }]) => (code === cursor.lang
+    ? h("span", { id: "pg-translated" }, say("translated", { percent }))
+    : button({ class: "pg-quiet", lang: html, onclick: () => move({ lang: code }) }, `${name} (${percent} %)`));
+  host?.replaceChildren(...partly.map(language), isFrozen ? "" : way("api", "foot_api"), way("plain", "plain"));
 }
 
 /** The run's menu closes at a press elsewhere, and by Escape. */

@@ -1,7 +1,7 @@
 // Starts the page: reads the words and the runs, draws what is always there, then the open tab; and lends Gradio's listeners a hand.
 // @ts-check
 
-import { FIELDS, change, cursor, languageTag, linkSettings, move, page, settle, subscribe } from "./store.js";
+import { FIELDS, LANGUAGES, change, cursor, languageTag, linkSettings, move, page, settle, subscribe } from "./store.js";
 import { isDark, notice, open, read, ready } from "./dom.js";
 import { follow } from "./live.js";
 import "./waking.js";
@@ -49,7 +49,7 @@ async function startOver() {
   settle(boot.ignored, boot.last || boot.first, rememberedSentence(boot.last || boot.first));
   change({ boot });
   if (boot.notice) notice(boot.notice, "error");
-  document.documentElement.lang = languageTag();
+  Object.assign(document.documentElement, { lang: languageTag(), dir: LANGUAGES[cursor.lang]?.direction ?? "ltr" });
   for (const [name, value] of Object.entries(boot.colours)) document.documentElement.style.setProperty(`--pg-${name}`, value);
   await Promise.all([`pg-panel-${cursor.tab}`, "pg-head", "pg-sentence-bar", "pg-replay-bar", "pg-run-buttons"].map(ready));
   if (place("pg-reading")) redrawReading();

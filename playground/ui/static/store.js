@@ -11,7 +11,7 @@ const pushed = new Set(known.cursor.entries); // fields whose change makes an en
 /** The page's places: {place: its tabs}. */
 export const PLACES = known.places;
 
-/** The page's languages, English first: {code: {name, html, browser: the tags by which browsers ask for it}}. */
+/** The page's languages, English first: {code: {name, html, direction, translated: percent, browser: the tags by which browsers ask for it}}. */
 export const LANGUAGES = known.languages;
 
 const start = renamed(new URLSearchParams(location.search));
