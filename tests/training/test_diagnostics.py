@@ -228,7 +228,7 @@ def examined(variant: str) -> tuple[Training, list[tuple[int, ...]], list[bool]]
     return training, written, [(*item.tgt_ids, EOS) == ids for item, ids in zip(items, written, strict=True)]
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(st.sampled_from(limits("variant").choices))
 def test_metrics_of_a_changed_model_are_those_of_what_it_writes_and_is_given(variant):
     """Of one that sees what it is to predict too. Padding is as in the exam, for those to whom it matters."""
