@@ -118,7 +118,7 @@ def test_a_real_full_disk(tmp_path):
     with contextlib.ExitStack() as stack:
         stack.callback(subprocess.run, ["umount", "-l", str(tmp_path)], check=True)
         runs = stack.enter_context(served(tmp_path / "data"))
-        run = at_step(runs.create(tiny(steps=60), ME), 1)
+        run = at_step(runs.create(tiny(steps=30), ME), 1)
         with (tmp_path / "ballast").open("wb", buffering=0) as ballast, contextlib.suppress(OSError):
             while True:
                 ballast.write(bytes(4096))
@@ -133,7 +133,7 @@ def test_a_real_full_disk(tmp_path):
         assert run.message is None
         runs.close()
         back = stack.enter_context(served(tmp_path / "data")).get(run.id)
-        assert (back.status, back.step, back.label) == ("done", 60, "other")
+        assert (back.status, back.step, back.label) == ("done", 30, "other")
 
 
 site = ui.site

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from playground.choices import BUGS
 from playground.config import EOS, KNOBS, PAD, Experiment
@@ -100,6 +100,7 @@ def test_spread_and_the_best_arm_by_hand():
     assert LABS["no_ffn"].ends([[early], [late]]).rows == rows, "what was measured on a sample is marked"
 
 
+@settings(max_examples=settings.default.max_examples // 3)
 @given(st.sampled_from([name for name, lab in LABS.items() if not getattr(lab, "more", True)]), st.data())
 def test_the_margin_is_the_smallest_change_with_another_answer(name, data):
     lab = LABS[name]
@@ -345,10 +346,9 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
 
 def test_only_torchs_initialisation_starves_the_first_layers_of_a_deep_post_norm_decoder(monkeypatch):
     monkeypatch.setattr(judges, "DEPTHS", (12,))
-    for seed in (1, 2):
-        ratios = {}
-        for arm in judges.NORM_DEPTH.arms:
-            experiment = judges.NORM_DEPTH.experiment(arm, seed).with_(train_size=100)
-            (ratios[arm],) = judges.gradients_at_start(build(experiment.model, 30, 30).eval(), CORPORA.get(experiment), seed)["ratios"]
-        assert ratios.pop("plain_post") < 0.05
-        assert 0.3 < min(ratios.values()) <= max(ratios.values()) < 4
+    ratios = {}
+    for arm in judges.NORM_DEPTH.arms:
+        experiment = judges.NORM_DEPTH.experiment(arm, 1).with_(train_size=100)
+        (ratios[arm],) = judges.gradients_at_start(build(experiment.model, 30, 30).eval(), CORPORA.get(experiment), 1)["ratios"]
+    assert ratios.pop("plain_post") < 0.05
+    assert 0.3 < min(ratios.values()) <= max(ratios.values()) < 4

@@ -20,7 +20,7 @@ def test_interleaved_and_looked_at_runs_equal_their_solitary_twins(serve, monkey
     monkeypatch.setattr(recording, "LIVE_PERIOD_S", 0.0)  # a snapshot after every step
     monkeypatch.setattr(recording, "LIVE_FRACTION", 1e9)
     runs = serve(limits(turn_seconds=0.0))
-    experiments = [tiny(), tiny(seed=2, optimiser="muon"), tiny(seed=3, task="sort", norm="pre")]
+    experiments = [tiny(), tiny(seed=2, steps=6, optimiser="muon"), tiny(seed=3, steps=6, task="sort", norm="pre")]
     then, training = {}, Training(experiments[0], CORPORA.get(experiments[0]))
     for step in training.steps():
         then[step.step] = {name: p.detach().clone() for name, p in training.model.named_parameters()}
@@ -82,7 +82,7 @@ def test_stop_at_and_minutes_end_a_run(world):
 
 
 def test_live_knobs_are_checked_and_recorded_also_those_of_a_paused_run(world):
-    run = begun(world, steps=60)
+    run = begun(world, steps=20)
     world.runs.set_live(run.id, ME, "learning_rate", "0.002")
     world.until(lambda: run.history.events)
     ordered(world, run, "pause")
@@ -234,7 +234,7 @@ def training(world, owner=ME, **knobs):
     "kill -9 in the middle of a training",
     "it goes on by itself when somebody looks, and becomes what it would have become, bit for bit",
 )
-@pytest.mark.parametrize("killed", [True, False])
+@pytest.mark.parametrize("killed", [True, pytest.param(False, marks=pytest.mark.night)])
 def test_whoever_looks_finds_it_going_on_and_it_becomes_what_it_would_have_become(world, killed):
     run = training(world, steps=12)
     back = world.restart(killed).get(run.id)
@@ -262,7 +262,7 @@ def test_what_a_person_paused_or_stopped_stays_as_it_is(world):
 
 
 def test_the_owner_comes_or_a_class_and_all_of_theirs_go_on_and_no_others(world, monkeypatch):
-    mine, yours, awaited = [training(world, seed=seed) for seed in (1, 2)], training(world, YOU), training(world, "a third")
+    *mine, yours, awaited = [training(world, owner, step=1) for owner in (ME, ME, YOU, "a third")]
     after = world.restart()
     status = lambda *runs: {after.get(run.id).status for run in runs}  # noqa: E731
     after.visitors.record_address(ME, ADDRESS)
@@ -354,7 +354,7 @@ def test_the_first_save_comes_by_the_clock(world):
     world.until(lambda: all(run.checkpoint_step for run in runs))
     saved = [run.checkpoint_step for run in runs]
     world.clock.passed += 16
-    world.until(lambda: min(run.step for run in runs) > max(saved) + 3)
+    world.until(lambda: min(run.step for run in runs) > max(saved) + 1)
     assert [run.checkpoint_step for run in runs] == saved  # the next ones go by what is trained
 
 

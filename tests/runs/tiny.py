@@ -19,6 +19,8 @@ from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora, sizes
 from playground.runs.limits import Limits
 from playground.runs.recording import Recording
+from playground.runs.replay import Replay
+from playground.runs.rounded import pack_rounded
 from playground.runs.run import Run
 from playground.training.loop import Training
 
@@ -79,10 +81,13 @@ def same_replay(one: Run, other: Run) -> bool:
         for c, d in zip(a.completions, b.completions, strict=True):
             if (a.step, c.ids) != (b.step, d.ids) or not all(np.array_equal(getattr(c, name), getattr(d, name)) for name in arrays):
                 return False
-    steps = one.replay.parameter_steps
-    return steps == other.replay.parameter_steps and all(
-        same_parameters(one.replay.parameters(step)[1], other.replay.parameters(step)[1]) for step in steps
-    )
+    return one.replay.parameter_steps == other.replay.parameter_steps and same_parameters(*map(_stored, (one.replay, other.replay)))
+
+
+def _stored(replay: Replay) -> dict[str, torch.Tensor]:
+    """Returns the parameters of all steps, rounded ones as they are encoded: to decode a step decodes all before it."""
+    exact = {f"{step}.{name}": tensor for step, tensors in filter(None, (replay.best, replay.last)) for name, tensor in tensors.items()}
+    return exact | pack_rounded(tuple(replay.parameters_by_step.values()))
 
 
 def ended_as_if_alone(run: Run, experiment: Experiment) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.simulation.__main__ import RULES, tell
 
-GATE = (0, 5, 7, 9, 10, 76)  # 7, 9, 10: a flipped bit lost the run; 76: a pause on a full disk what was in no memory
+GATE = (9, 10, 76)  # 9, 10: a flipped bit lost the run; 76: a pause on a full disk what was in no memory
 NIGHT = range(500)  # `python -m tests.simulation --minutes 120` tells others, see nightly.yml
 
 
@@ -17,9 +17,8 @@ def _only_its_own_garbage() -> None:
     gc.freeze()
 
 
-@pytest.mark.parametrize("seeds", [GATE[at::2] for at in range(2)], ids="part {}".format)
-def test_a_server_keeps_what_it_promised(seeds):
-    for seed in seeds:
+def test_a_server_keeps_what_it_promised():
+    for seed in GATE:
         tell(seed)
 
 

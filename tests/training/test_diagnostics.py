@@ -39,7 +39,7 @@ def diagnosed(count: int = 1, **knobs) -> list[dict[str, float]]:
 
 
 @pytest.mark.trust
-@settings(max_examples=4)
+@settings(max_examples=settings.default.max_examples // 12)
 @given(st.sampled_from(OPTIONS))
 def test_training_is_the_same_bit_for_bit(knobs):
     plain, watched = training_of(**knobs), training_of(**knobs)
@@ -115,7 +115,7 @@ def by_hand(training: Training) -> dict[str, float]:
 
 
 @pytest.mark.trust
-@settings(max_examples=6)
+@settings(max_examples=settings.default.max_examples // 8)
 @given(st.sampled_from([knobs for knobs in OPTIONS if "dropout" not in knobs]), st.booleans())
 def test_every_number_is_what_one_computes_by_hand(knobs, packing):
     expected = by_hand(training_of(**knobs, packing=packing))
@@ -168,6 +168,8 @@ def test_exact_match_by_teacher_forcing_is_exact_match_by_greedy_decoding(task):
     exact = training.validate().exact_match
     assert 0 < exact < 1, "the test needs a model that is right and wrong"
     assert exact == by_greedy_decoding(training.model, training.corpus, training.corpus.heldout)
+    written = validate(training.model, build_eval_set(training.corpus, training.corpus.heldout), written=True)
+    assert written == training.validate(), "an honest model gets the same right without the answers"
 
 
 def test_chunks_change_nothing(monkeypatch):
@@ -233,7 +235,7 @@ def examined(variant: str) -> tuple[Training, list[tuple[int, ...]], list[bool]]
     return training, written, [(*item.tgt_ids, EOS) == ids for item, ids in zip(items, written, strict=True)]
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(st.sampled_from(limits("variant").choices))
 def test_metrics_of_a_changed_model_are_those_of_what_it_writes_and_is_given(variant):
     """Of one that sees what it is to predict too. Padding is as in the exam, for those to whom it matters."""
@@ -249,9 +251,9 @@ def test_metrics_of_a_changed_model_are_those_of_what_it_writes_and_is_given(var
 
 
 def test_written_and_in_one_pass_only_an_honest_model_gets_the_same_right():
-    """One that looks ahead would be believed."""
-    trainings = (taught("copy"), taught("one_to_many"), examined("none")[0], examined("no_causal_mask")[0])
-    for training, same in zip(trainings, (True, True, True, False), strict=True):
+    """One that looks ahead would be believed. Of trained models, see the exact match by greedy decoding."""
+    trainings = (taught("copy"), examined("none")[0], examined("no_causal_mask")[0])
+    for training, same in zip(trainings, (True, True, False), strict=True):
         eval_set = build_eval_set(training.corpus, training.corpus.heldout)
         first, other = (validate(training.model, eval_set, **how) for how in ({}, {"written": True}))
         assert (first == other, first.exact_match == other.exact_match) == (same, same)

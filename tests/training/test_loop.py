@@ -47,7 +47,7 @@ def test_the_same_seed_gives_the_same_losses_bit_for_bit(dropout):
     assert expected != losses(training_of(dropout=dropout, seed=2))
 
 
-@settings(max_examples=4)
+@settings(max_examples=settings.default.max_examples // 12)
 @given(st.sampled_from(limits("optimiser").choices), st.sampled_from(limits("share_embeddings").choices))
 def test_a_resumed_run_goes_on_as_if_it_had_never_stopped(kind, share):
     knobs = {"optimiser": kind, "share_embeddings": share, "dropout": 0.2, "batch_unit": "tokens", "batch_size": 120}

@@ -177,6 +177,7 @@ def test_weights_are_returned_before_dropout_and_mixed_after_it():
             torch.testing.assert_close(out, attention.W_o(attention.concat(dropped @ attention.split(attention.W_v(x)))))
 
 
+@settings(max_examples=settings.default.max_examples // 3)
 @given(st.sampled_from([*STEADY, *UNSTEADY]))
 def test_greedy_decoding_is_a_naive_loop_over_the_whole_model(variant):
     model = talkative(variant, positions="both")
@@ -291,7 +292,7 @@ def test_a_variant_of_the_papers_model_is_refused_and_a_link_keeps_the_architect
 
 def test_its_layers_are_what_muon_moves_and_what_the_formulas_count():
     for name in NAMES:
-        training = training_of(**altered(name), optimiser="muon", encoder_layers=2)
+        training = training_of(**altered(name), optimiser="muon", encoder_layers=2, steps=2)
         (_, hidden), (_, rest) = update_counts(training.experiment, training.model.src_vocab, training.model.tgt_vocab)
         moved = sum(p.numel() for p in training.model.layers.parameters() if p.ndim == 2)
         assert (hidden, rest) == (moved, sum(p.numel() for p in training.model.parameters()) - moved)

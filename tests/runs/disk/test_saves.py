@@ -25,7 +25,7 @@ from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, YOU, at_rest, begun, cur
 from tests.simulation import world as simulation
 from tests.simulation.world import Disk, World
 
-KNOBS = {"task": "own", "own": "upload", "steps": 60, "share_embeddings": "output"}
+KNOBS = {"task": "own", "own": "upload", "steps": 20, "share_embeddings": "output"}
 PARTS = ("history", "replay", "snapshot", "tokenizers", "pairs")
 
 

@@ -104,7 +104,7 @@ def assert_is_its_twin(run, experiment):
 
 
 def test_alone_or_beside_others_a_run_is_its_solitary_twin(begin):
-    experiments = [tiny(seed=seed, task=task) for seed, task in ((1, "reverse"), (2, "copy"), (3, "sort"))]
+    experiments = [tiny(seed=seed, task=task) for seed, task in ((1, "reverse"), (2, "copy"))]
     runs, trainers = zip(*map(begin, experiments), strict=True)
     to_the_end(*trainers)
     for run, experiment in zip(runs, experiments, strict=True):

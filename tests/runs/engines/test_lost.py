@@ -39,14 +39,14 @@ def saved(world, run):
     "the run goes on from its last save and becomes what it would have become",
 )
 def test_whenever_its_process_dies_a_run_is_its_solitary_twin(trained_by):
-    links = Dying(1, (10, 20)), Dying(2, (10, 20))
+    links = Dying(1, (6, 12)), Dying(2, (6, 12))
     world = trained_by(*links, save_seconds=0.0)
-    experiments = [tiny(seed=seed, steps=15) for seed in (1, 2)]
+    experiments = [tiny(seed=seed, steps=6, eval_every=3) for seed in (1, 2)]
     made = [world.runs.create(experiment, ME) for experiment in experiments]
     world.until(lambda: not any(run.working for run in made))
     for run, experiment in zip(made, experiments, strict=True):
         ended_as_if_alone(run, experiment)
-        assert world.runs.store.open(run).run.step == 15
+        assert world.runs.store.open(run).run.step == 6
     assert min(link.deaths for link in links) > 0
 
 
@@ -151,8 +151,8 @@ def test_a_run_goes_where_there_is_a_machine_and_says_where(on_machines):
     wait(lambda: one.where == two.where == {"node": "10.0.0.3"})
     runs.pause(one.id, ME)
     wait(lambda: one.status == "paused")
-    began = [column[:60] for column in curve(one)]
-    assert began == [column[: one.step] for column in curve(alone(tiny(steps=60, seed=1))[0])]
+    began = [column[:20] for column in curve(one)]
+    assert began == [column[: one.step] for column in curve(alone(tiny(steps=20, seed=1))[0])]
 
 
 def test_a_cluster_that_cannot_be_reached_leaves_the_training_here(on_machines, caplog):

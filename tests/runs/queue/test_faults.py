@@ -21,13 +21,13 @@ from playground.ui.operator import health
 from tests.runs.queue.test_scheduler import Job
 from tests.runs.tiny import ME, PAIRS, YOU, alone, at_rest, begun, curve, done, ended, ended_as_if_alone, tiny
 
-BAD, AT = 666, 4  # the seed of the runs that something happens to, and the step before it
-HUNG = tiny(seed=BAD, steps=20)
+BAD, AT = 666, 1  # the seed of the runs that something happens to, and the step before it
+HUNG = tiny(seed=BAD, steps=8)
 
 
 @pytest.fixture
 def happens(monkeypatch):
-    """happens(what): in the fifth step of runs with the seed BAD."""
+    """happens(what): in the second step of runs with the seed BAD."""
 
     def begin(what, real=Training._update):
         def update(self, batch):
@@ -42,7 +42,7 @@ def happens(monkeypatch):
 
 @pytest.fixture
 def hang(world, happens):
-    """hang(*meanwhile): the fifth step of a run goes on for a day, in which all this happens."""
+    """hang(*meanwhile): the second step of a run goes on for a day, in which all this happens."""
     plans = []
 
     def go_on(training):
