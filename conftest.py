@@ -29,11 +29,12 @@ BROWSER = "tests/browser/"
 
 class FileByFile(LoadFileScheduling):
     """Distributes whole files, so that module fixtures are built once. The first process begins with the stories, which share a browser and
-    a server; the others begin with the rest. A process that is done takes from what is left."""
+    a server, the longest file, their last, first; the others begin with the rest. A process that is done takes from what is left."""
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         tells = node is self.nodes[0]
-        first = next((file for file in self.workqueue if file.startswith(BROWSER) == tells), None)
+        queue = reversed(self.workqueue) if tells else self.workqueue
+        first = next((file for file in queue if file.startswith(BROWSER) == tells), None)
         if first:
             self.workqueue.move_to_end(first, last=False)
         super()._assign_work_unit(node)
