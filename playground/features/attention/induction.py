@@ -85,15 +85,14 @@ def build_induction(view: View) -> dict:
     shares = {"weight": measured.weights[layer, head], "without": measured.without[layer, head]}
     shares |= {"chance": measured.chance, "whole": measured.whole}
     values = {name: percent(share, 0) for name, share in shares.items()} | {"name": f"{layer + 1}.{head + 1}"}
-    weights = _draw(view, "induction", measured.weights, view.say("heads.induction_caption", **values))
-    lost = _draw(view, "induction_lost", measured.whole - measured.without, view.say("heads.induction_lost_caption", **values))
+    weights = _draw(view, "induction", measured.weights, values, value=view.labels["weight"], scale="probability")
+    lost = _draw(view, "induction_lost", measured.whole - measured.without, values, value=view.say("heads.induction_lost"))
     return {"step": view.step, "blocks": [blocks.row("induction", weights, lost, css="halves")]}
 
 
-def _draw(view: View, name: str, values: np.ndarray, caption: str) -> dict:
-    """Draws a heat map (layers, heads)."""
-    rows, columns = ([str(number) for number in range(1, size + 1)] for size in values.shape)
+def _draw(view: View, name: str, numbers: np.ndarray, values: dict[str, str], **options: str) -> dict:
+    """Draws `numbers` (layers, heads), with `values` in the caption."""
+    rows, columns = ([str(number) for number in range(1, size + 1)] for size in numbers.shape)
     titles = view.say("interventions.patch_layer"), view.say("interventions.patch_head")
-    title = view.say(f"heads.{name}")
-    picture = draw_map(view, values, rows, columns, title, kind="decoder", titles=titles, share=2)
-    return blocks.figure(name.replace("_", "-"), picture, caption, title)
+    picture = draw_map(view, numbers, rows, columns, kind="decoder", titles=titles, share=2, **options)
+    return blocks.figure(name.replace("_", "-"), picture, view.say(f"heads.{name}_caption", **values), view.say(f"heads.{name}"))
