@@ -9,7 +9,7 @@ from playground.features.shared.view import View
 
 SECTIONS = ("train", "inside", "use", "compare", "lessons")  # of the page, in its order
 FORMULA = "formula"  # relies on the paper's formulas, and would be wrong for a model variant
-PLACES = "places"  # shows the masks or positions of a sentence's tokens, which a model variant may change and a decoder-only model has
+PLACES = "places"  # shows a sentence's masks or positions, or its cost: a model variant may change them, and a decoder-only model has them
 ATTENTION = "attention"  # shows attention weights, one matrix per head and layer, which a recurrent model doesn't have
 Build = TypeVar("Build", bound=Callable[[View], dict])
 

@@ -11,7 +11,6 @@ from playground.features.shared import blocks, panels
 from playground.features.shared.decoding import SEARCHED, build_beam_controls, draw_attention, draw_likeliest, find_first_wrong
 from playground.features.shared.figures import graph
 from playground.features.shared.heads import build_view_choice, choose_head, draw_threads
-from playground.features.shared.naming import variant_name
 from playground.features.shared.queries.results import Candidate, SentenceTrace
 from playground.features.shared.view import View, tokens
 from playground.features.translate import steps as beam_tree, steps as candidates
@@ -256,13 +255,10 @@ def _build_spread(view: View, options: DecodingOptions) -> list[dict]:
     return [*caption_blocks, table]
 
 
-@panels.declare("price", needs=panels.ATTENTION)
+@panels.declare("price", needs=panels.PLACES)
 def build_price(view: View) -> dict:
     """Builds three figures over the length: multiply-adds, bytes, and milliseconds beside what the multiply-adds let expect."""
-    if not is_priced(view.run.experiment.model):
-        raise Refusal("page.has_variant", variant=variant_name(view.run, view.language))
-    model, _ = view.reader.model_at(view.run, None)
-    price = view.reader.take_apart(("price", view.run.id), lambda: compute_price(model))
+    price = view.reader.work(view.run, 0, ("price",), lambda model, _: compute_price(model))  # the same at every step
     title = blocks.text("price-title", view.say("decoding.price_title"), css="pg-heading")
     return {"step": view.step, "blocks": [title, blocks.row("price", *_draw_figures(view, price), css="thirds")]}
 

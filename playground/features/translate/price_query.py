@@ -49,7 +49,7 @@ class Price:
 
 
 def is_priced(config: ModelConfig) -> bool:
-    """Tests whether the formulas hold: they do for each architecture, but not for every variant."""
+    """Tests whether the formulas hold: they do for every architecture, but not for every variant."""
     return config.altered_by == "none" or config.alteration.decoder_only
 
 
