@@ -86,7 +86,7 @@ def same_text(rows: Sequence[str], columns: Sequence[str]) -> np.ndarray:
 def induction(tokens: Sequence[str]) -> np.ndarray:
     """Marks for each of L tokens what followed its earlier occurrences: (L, L). Where key and value are one token, as in "ben=red", that is
     the token with the row's own as its key (Olsson et al. 2022, "In-context learning and induction heads")."""
-    place, holds_pairs = np.zeros((len(tokens), len(tokens)), dtype=bool), any("=" in token for token in tokens)
+    place, holds_pairs = np.zeros((len(tokens), len(tokens)), dtype=bool), any("=" in token[1:] for token in tokens)
     for q, token in enumerate(tokens):
         for k in range(1 - holds_pairs, q):
             place[q, k] = tokens[k].startswith(f"{token}=") if holds_pairs else tokens[k - 1] == token

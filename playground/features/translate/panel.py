@@ -258,8 +258,7 @@ def _build_spread(view: View, options: DecodingOptions) -> list[dict]:
 @panels.declare("price", needs=panels.FORMULA)
 def build_price(view: View) -> dict:
     """Builds three figures over the length: multiply-adds, bytes, and milliseconds beside what the multiply-adds let expect."""
-    model, _ = view.reader.model_at(view.run, None)
-    price = view.reader.take_apart(("price", view.run.id), lambda: compute_price(model))
+    price = view.reader.work(view.run, 0, ("price",), lambda model, _: compute_price(model))  # the same at every step
     title = blocks.text("price-title", view.say("decoding.price_title"), css="pg-heading")
     return {"step": view.step, "blocks": [title, blocks.row("price", *_draw_figures(view, price), css="thirds")]}
 
