@@ -222,8 +222,8 @@ def test_a_decoder_only_model_is_shown_everywhere_but_on_the_tour(site, trained,
     run.experiment = experiment
     for name in PANELS:
         conforming(site, name, run=run.id, lang="zh", method="beam", part="encoder", layer="3", pos="learned")
-    for moment in ("stream", "scores"):
-        conforming(site, "step", run=run.id, moment=moment)
+    for name, state in (("step", {"moment": "stream"}), ("step", {"moment": "scores"}), ("interventions", {"change": "patch"})):
+        conforming(site, name, run=run.id, **state)
     assert site.get("panel/map", run=run.id, stop="scores").json() == refusal(architecture, "en", "tour.has_variant")
     lines = block(site.panel("attention", run=run.id, part="encoder", view="lines"), "lines")
     weights, mask = np.array(lines["weights"]), np.array(lines["mask"])
