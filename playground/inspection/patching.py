@@ -18,16 +18,19 @@ import torch
 from torch import Tensor, nn
 
 from playground.config import BOS, EOS, ModelConfig
+from playground.inspection.activations import run_once
 from playground.inspection.interventions import PARTS
 from playground.model.copies import shadow_copy
 from playground.model.masks import padded
 from playground.model.transformer import Transformer
 
 CELLS = 8_000_000  # most attention weights of one layer in a pass
-STREAMS = ("source", "target")  # the residual streams of the encoder and of the decoder
+STREAMS = {"source": "encoder", "target": "decoder"}  # residual stream -> its stack
+ONE_STREAM = {"target": "layers"}  # of a decoder-only model, through the source and the target
 SUBLAYERS = {  # of a layer, with the module whose input is patched
     "encoder": {"encoder": "self_attention.W_o", "feed_forward": "feed_forward.W_2"},
     "decoder": {"decoder": "self_attention.W_o", "cross": "cross_attention.W_o", "feed_forward": "feed_forward.W_2"},
+    "layers": {"decoder": "self_attention.W_o", "feed_forward": "feed_forward.W_2"},
 }
 MAX_CANDIDATES = 64  # corrupted sentences that are tried
 
@@ -45,9 +48,10 @@ class Patch(NamedTuple):
 class Patching:
     """The next token after a prefix: the logit difference between the clean and the corrupted answer, in both runs and with each patch.
 
-    `restored` is 0 at the corrupted run's difference and 1 at the clean one's: for each of STREAMS (layers + 1, places), first the
-    embeddings, last the output of the stack, which is the memory in the encoder; for each kind of attention (layers, H); and for
-    "encoder_sublayers" and "decoder_sublayers" (layers, sublayers in the order of SUBLAYERS).
+    `restored` is 0 at the corrupted run's difference and 1 at the clean one's: for each of STREAMS, or ONE_STREAM, (layers + 1, places),
+    first the embeddings, last the output of the stack, which is the memory in the encoder; for each kind of attention (layers, H); and for
+    "encoder_sublayers", "decoder_sublayers" or "layers_sublayers" (layers, sublayers in the order of SUBLAYERS). The places of ONE_STREAM
+    are those of the source, then of the target.
     """
 
     answers: tuple[int, int]  # token ids
@@ -63,7 +67,7 @@ def run_patched(
     row each. Token ids come without BOS and EOS. The model is in eval mode. Raises ValueError for sources of unlike length."""
     if len(clean) != len(corrupted):
         raise ValueError(f"patches need sources of one length, not {len(clean)} and {len(corrupted)}")
-    longest = 1 + max(len(clean), len(prefix))
+    longest = 2 + len(clean) + len(prefix) if model.config.alteration.decoder_only else 1 + max(len(clean), len(prefix))
     most = max(1, CELLS // (longest**2 * model.config.n_heads))
     logits = [_run_batch(model, clean, corrupted, prefix, rows[first : first + most]) for first in range(0, max(len(rows), 1), most)]
     return torch.cat([part[2 * bool(at) :] for at, part in enumerate(logits)])
@@ -80,7 +84,7 @@ def _run_batch(
         copy.get_submodule(name).register_forward_pre_hook(make_hook(patches, model.config.n_heads))
     device = model.projection.weight.device
     src = padded([[*clean, EOS], *[[*corrupted, EOS]] * (1 + len(rows))]).to(device)
-    return copy(src, padded([[BOS, *prefix]] * len(src)).to(device)).logits[:, -1]
+    return run_once(copy, src, padded([[BOS, *prefix]] * len(src)).to(device)).logits[:, -1]
 
 
 def make_hook(patches: Sequence[tuple[int, Patch]], n_heads: int) -> Callable[[nn.Module, tuple], tuple]:
@@ -99,10 +103,11 @@ def make_hook(patches: Sequence[tuple[int, Patch]], n_heads: int) -> Callable[[n
 
 def list_patches(config: ModelConfig, source: int, target: int) -> dict[str, list[list[Patch]]]:
     """Lists every patch of a picture, as `Patching.restored` arranges them, for `source` and `target` tokens with EOS and BOS."""
-    grids = {}
-    for stream, (stack, sublayers), places in zip(STREAMS, SUBLAYERS.items(), (source, target), strict=True):
-        layers = [f"{stack}.{layer}" for layer in range(config.attention_layers(stack))]
-        grids[stream] = [[Patch(module, place) for place in range(places)] for module in (*layers, f"{stack}_norm")]
+    grids, is_joint = {}, config.alteration.decoder_only
+    for stream, stack in (ONE_STREAM if is_joint else STREAMS).items():
+        layers, sublayers = [f"{stack}.{layer}" for layer in range(config.attention_layers(stack))], SUBLAYERS[stack]
+        places, last = source + target if is_joint else source if stack == "encoder" else target, "decoder" if is_joint else stack
+        grids[stream] = [[Patch(module, place) for place in range(places)] for module in (*layers, f"{last}_norm")]
         grids[f"{stack}_sublayers"] = [[Patch(f"{layer}.{module}") for module in sublayers.values()] for layer in layers]
         for kind in filter(PARTS.__contains__, sublayers):
             grids[kind] = [[Patch(f"{layer}.{sublayers[kind]}", head=head) for head in range(config.n_heads)] for layer in layers]

@@ -298,14 +298,15 @@ def logits_of(original, source):
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("knobs", SOME, ids=str)
+@pytest.mark.parametrize("knobs", [*SOME, {"architecture": "prefix_decoder", "norm": "pre"}], ids=str)
 def test_everything_patched_is_the_clean_run_and_nothing_patched_the_corrupted_one(knobs):
     original = model(**knobs)
     grids = list_patches(original.config, len(CLEAN) + 1, len(PREFIX) + 1)
     every = [patch for grid in grids.values() for row in grid for patch in row]
-    newest, memory = grids["target"][-1][-1], grids["source"][-1]
-    clean, corrupted, *patched = run_patched(original, CLEAN, CORRUPTED, PREFIX, [every, [], [newest], memory, grids["source"][0]])
-    expected = [logits_of(original, source) for source in (CLEAN, CORRUPTED, CLEAN, CORRUPTED, CLEAN, CLEAN, CLEAN)]
+    newest = grids["target"][-1][-1]
+    whole = [grids["source"][-1], grids["source"][0]] if "source" in grids else [grids["target"][0]]  # memory and embeddings
+    clean, corrupted, *patched = run_patched(original, CLEAN, CORRUPTED, PREFIX, [every, [], [newest], *whole])
+    expected = [logits_of(original, source) for source in (CLEAN, CORRUPTED, CLEAN, CORRUPTED, CLEAN, *[CLEAN] * len(whole))]
     for logits, wanted in zip((clean, corrupted, *patched), expected, strict=True):
         torch.testing.assert_close(logits, wanted, atol=2e-6, rtol=0)
     assert (clean - corrupted).abs().max() > 1e-3, "else nothing is tested"

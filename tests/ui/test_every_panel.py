@@ -202,6 +202,18 @@ def test_of_a_changed_model_exactly_what_follows_the_formulas_steps_aside(site, 
         assert any(future) == (variant in SEES_THE_FUTURE)
 
 
+@pytest.mark.night
+def test_without_a_whole_source_only_what_draws_one_sequence_steps_aside(site, trained):
+    run = trained(architecture="prefix_decoder", memory_mode="mean", dropout=0.0)
+    reason = {language: say(language, "map.no_sequence") for language in LANGUAGES}
+    for name in PANELS:
+        if name in ("map", "step"):
+            assert site.get(f"panel/{name}", run=run.id).json() == {"error": reason["en"], "key": "map.no_sequence"}
+        else:
+            conforming(site, name, run=run.id, lang="zh", method="beam", view="whole")
+    assert block(site.panel("attention", run=run.id, view="product", lang="zh"), "variant")["text"] == reason["zh"]
+
+
 @pytest.mark.parametrize("architecture", ["causal_decoder", pytest.param("prefix_decoder", **AT_NIGHT)])
 def test_a_decoder_only_model_is_shown_everywhere_but_on_the_tour(site, trained, architecture, tmp_path):
     run = trained(architecture=architecture, encoder_layers=2, decoder_layers=1, dropout=0.0)
@@ -210,8 +222,8 @@ def test_a_decoder_only_model_is_shown_everywhere_but_on_the_tour(site, trained,
     run.experiment = experiment
     for name in PANELS:
         conforming(site, name, run=run.id, lang="zh", method="beam", part="encoder", layer="3", pos="learned")
-    for moment in ("stream", "scores"):
-        conforming(site, "step", run=run.id, moment=moment)
+    for name, state in (("step", {"moment": "stream"}), ("step", {"moment": "scores"}), ("interventions", {"change": "patch"})):
+        conforming(site, name, run=run.id, **state)
     assert site.get("panel/map", run=run.id, stop="scores").json() == refusal(architecture, "en", "tour.has_variant")
     lines = block(site.panel("attention", run=run.id, part="encoder", view="lines"), "lines")
     weights, mask = np.array(lines["weights"]), np.array(lines["mask"])

@@ -162,10 +162,10 @@ def build_thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored
 
 def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
     """Builds the query-key view of the pinned pair, else of the strongest: two vectors, their products, and the resulting weight."""
-    if not view.run.experiment.model.alteration.is_built_of_layers:
-        variant = variant_name(view.run, view.language)
-        return [blocks.text("variant", view.say("page.has_variant", variant=variant), css="pg-error")]
-    forward = view.activations
+    try:
+        forward = _read_stages(view)
+    except Refusal as refusal:
+        return [blocks.text("variant", refusal.say(view.language), css="pg-error")]
     stages, (at, top, left) = forward.stages, _locate_block(view, forward, layer, view.part)
     rows = texts(forward.source) if view.part == "encoder" else steps(forward)
     columns = texts(forward.fed if view.part == "decoder" else forward.source)
@@ -190,6 +190,13 @@ def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
         blocks.figure("product", picture, paragraph([*notes, write_fed_note(view, view.part), view.step_note(forward.step)]), title),
         blocks.text("product-sum", sum_to_weight, css="pg-cell"),
     ]
+
+
+def _read_stages(view: View) -> SentenceActivations:
+    """Returns every stage of the sentence. Raises Refusal for a model variant, and for a decoder-only model without a single sequence."""
+    if not view.run.experiment.model.alteration.is_built_of_layers:
+        raise Refusal("page.has_variant", variant=variant_name(view.run, view.language))
+    return view.activations
 
 
 def _locate_block(view: View, forward: SentenceActivations, layer: int | str, part: str) -> tuple[str, int, int]:
@@ -219,14 +226,16 @@ def build_explanation(view: View, layer: int, head: int, rows: list[str], column
     """Builds the explanation of the picture: the arithmetic of one weight, the mask applied, and their code. A model variant gets only the
     code; a step without saved parameters gets no arithmetic."""
     code = blocks.code("source", attention.scaled_dot_product_attention, lit=_masking_lines())
-    alteration = view.run.experiment.model.alteration
-    if not alteration.is_built_of_layers:
+    try:
+        forward = _read_stages(view)
+    except Refusal:
         return [code]
     hidden = int(mask.size - mask.sum())
     key = "heads.mask_hides" if hidden else "heads.mask_open"
+    alteration = view.run.experiment.model.alteration
     name = "gpt" if alteration.causal else "prefix" if alteration.decoder_only else MASKS[view.part]
     sentences = [view.say(key, mask=view.say(f"page.mask_{name}"), hidden=hidden, cells=mask.size)]
-    forward, weights = view.activations, view.weights[layer, head]
+    weights = view.weights[layer, head]
     at, top, left = _locate_block(view, forward, layer, view.part)
     lengths = [(len(each.source), len(each.fed)) for each in (forward, view.look)]
     if forward.step == view.look.step and lengths[0] == lengths[1]:  # else training moved on

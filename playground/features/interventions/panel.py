@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 
 from playground.config import BOS, SPECIAL_TOKENS
-from playground.cursor import choices
 from playground.features.interventions import edit_row, figure as pictures, kinds, patching
 from playground.features.interventions.query import InterventionResult, compare_outputs
 from playground.features.shared import blocks, panels
@@ -24,7 +23,7 @@ MAX_NAMED = 6  # more are counted
 
 @panels.declare("interventions", "use", 3, panels.FORMULA)
 def panel(view: View) -> dict:
-    changes = list_changes(view)
+    changes = patching.list_changes(view)
     if (chosen := view.choice("change", changes)) == "patch":
         return patching.build_panel(view)
     effect = compare_outputs(view.reader, view.run, view.step, view.text, read_change(view), view.reference)
@@ -64,11 +63,6 @@ def panel(view: View) -> dict:
 def read_change(view: View) -> Change:
     """Reads the changes from the link."""
     return Change.parse(view.field("off"), view.choice("squeeze"), view.field("cells"))
-
-
-def list_changes(view: View) -> tuple[str, ...]:
-    """Lists what can be changed: a decoder-only model has no cross-attention with rows of its own, and no encoder to patch."""
-    return ("heads",) if view.run.experiment.model.alteration.decoder_only else choices("change")
 
 
 def name_part(view: View, part: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from playground.config import Refusal
+from playground.cursor import choices
 from playground.features.interventions.query import PatchedSentence, patch_sentence
 from playground.features.shared import blocks
 from playground.features.shared.figures import theme
@@ -18,6 +19,11 @@ from playground.inspection.patching import SUBLAYERS, make_hook
 from playground.words import paragraph
 
 RESTORED = 0.5  # of the logit difference: from here on an activation has arrived
+
+
+def list_changes(view: View) -> tuple[str, ...]:
+    """Lists what can be changed: a decoder-only model has no cross-attention with rows of its own."""
+    return tuple(change for change in choices("change") if change != "row" or not view.run.experiment.model.alteration.decoder_only)
 
 
 def build_panel(view: View) -> dict:
@@ -35,7 +41,7 @@ def build_panel(view: View) -> dict:
             blocks.compare("patch-sentences", [_build_line(view, result, side) for side in range(2)]),
             blocks.row("patch-result", _build_caption(view, result, head), _build_way_there(view, head), css="controls"),
             blocks.row("patch-streams", _draw_source(view, result), _draw_target(view, result), css="halves"),
-            blocks.row("patch-heads", *(_draw_heads(view, result, part) for part in PARTS), css="thirds"),
+            blocks.row("patch-heads", *(_draw_heads(view, result, part) for part in _list_parts(result)), css="thirds"),
             _build_sublayers(view, result),
             blocks.code("source", make_hook),
         ],
@@ -44,7 +50,7 @@ def build_panel(view: View) -> dict:
 
 def _build_controls(view: View, corrupted: str, result: PatchedSentence | None = None) -> list[dict]:
     controls = [
-        view.offer("what", "change", "interventions.what"),
+        view.offer("what", "change", "interventions.what", list_changes(view)),
         blocks.field("corrupted", "corrupted", view.say("interventions.patch_corrupted"), corrupted),
     ]
     if result:
@@ -66,10 +72,15 @@ def _build_line(view: View, result: PatchedSentence, side: int) -> dict:
     return {"name": "reference", "label": label, "tokens": marked, "verdict": answer, "right": None}
 
 
+def _list_parts(result: PatchedSentence) -> list[str]:
+    """Lists the kinds of heads that the model has."""
+    return [part for part in PARTS if part in result.patching.restored]
+
+
 def _find_best_head(result: PatchedSentence) -> HeadId:
     """Returns the head that alone restores most."""
     restored = result.patching.restored
-    return max((_find_best_of(restored, part) for part in PARTS), key=lambda head: restored[head.part][head.layer, head.head])
+    return max((_find_best_of(restored, part) for part in _list_parts(result)), key=lambda head: restored[head.part][head.layer, head.head])
 
 
 def _find_best_of(restored: Mapping[str, np.ndarray], part: str) -> HeadId:
@@ -93,9 +104,10 @@ def _build_way_there(view: View, head: HeadId) -> dict:
     return blocks.button("patch-there", "move", view.say("interventions.patch_there"), to=to)
 
 
-def _draw_source(view: View, result: PatchedSentence) -> dict:
+def _draw_source(view: View, result: PatchedSentence) -> dict | None:
     """Draws what the residual stream of the encoder restores, and says which place of the memory restores most."""
-    values = result.patching.restored["source"]
+    if (values := result.patching.restored.get("source")) is None:
+        return None
     at = int(values[-1].argmax())
     caption = view.say("interventions.patch_source_caption", token=result.clean[at].text, place=at + 1, share=short(float(values[-1, at])))
     return _draw_stream(view, "source", "encoder", values, texts(result.clean), caption)
@@ -106,12 +118,18 @@ def _draw_target(view: View, result: PatchedSentence) -> dict:
     values = result.patching.restored["target"]
     layer = int((values[:, -1] >= RESTORED).argmax())
     caption = view.say("interventions.patch_target_caption", layer=layer, share=short(float(values[layer, -1])))
-    return _draw_stream(view, "target", "decoder", values, texts(result.fed), caption)
+    return _draw_stream(view, "target", "decoder", values, texts(result.fed), caption, texts(result.clean))
 
 
-def _draw_stream(view: View, name: str, part: str, values: np.ndarray, columns: list[str], caption: str) -> dict:
+def _draw_stream(
+    view: View, name: str, part: str, values: np.ndarray, columns: list[str], caption: str, source: Sequence[str] = ()
+) -> dict:  # fmt: skip
+    """Draws one stream; one that is wider than its `columns` goes through the `source` first."""
     rows = [view.say("interventions.patch_embedding"), *map(str, range(1, len(values)))]
-    titles = view.say("interventions.patch_after"), view.say(f"interventions.patch_{name}_tokens")
+    axis = view.say(f"interventions.patch_{name}_tokens")
+    if values.shape[1] > len(columns):
+        columns, axis = [*source, *columns], view.say("map.axis_joined")
+    titles = view.say("interventions.patch_after"), axis
     return _draw(view, f"patch-{name}", part, values, rows, columns, titles, caption, share=2)
 
 
@@ -134,12 +152,11 @@ def _draw(
 
 def _build_sublayers(view: View, result: PatchedSentence) -> dict:
     """Tabulates what the output of each sublayer restores."""
-    names = ("encoder", "decoder", "cross", "feed_forward")
-    rows = []
+    names, rows = [*_list_parts(result), "feed_forward"], []
     for stack, sublayers in SUBLAYERS.items():
-        for layer, values in enumerate(result.patching.restored[f"{stack}_sublayers"], start=1):
+        for layer, values in enumerate(result.patching.restored.get(f"{stack}_sublayers", ()), start=1):
             shares = dict(zip(sublayers, values, strict=True))
             cells = [theme.minus(f"{round(shares[name], 2) + 0:.2f}") if name in shares else "–" for name in names]
-            rows.append([view.say(f"interventions.patch_{stack}_layer", layer=layer), *cells])
+            rows.append([view.say(f"interventions.patch_{'encoder' if stack == 'encoder' else 'decoder'}_layer", layer=layer), *cells])
     heads = ["", *(view.say(f"interventions.part_{name}") for name in names)]
     return blocks.table("patch-sublayers", heads, rows, view.say("interventions.patch_sublayers"), rowheads=True)

@@ -103,7 +103,7 @@ def build_ways_on(view: View, before: Run | None) -> dict:
             buttons.append(blocks.button("tune", "tune", view.say("page.tune")))
         if knob := _suggest_knob(view):
             buttons.append(blocks.button("change", "knob", view.say("outcome.change", knob=label(knob, view.language)), knob=knob))
-    if view.run.experiment.model.altered_by == "none":
+    if view.run.experiment.model.alteration.is_built_of_layers:
         buttons.append(blocks.button("slow", "move", view.say("step.see"), to={"tab": "step"}))
     return blocks.row("ways", *buttons, css="ways")
 
