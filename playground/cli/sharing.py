@@ -121,7 +121,8 @@ def freeze(options: argparse.Namespace) -> int:
     from playground.cursor import current_value
     from playground.export.exported_run import folder_of
     from playground.features.registry import TABS
-    from playground.freeze.folder import BYTES, SECONDS, Choice, freeze as frozen, open_site, open_site_here, pack_here
+    from playground.freeze.folder import BYTES, SECONDS, freeze as frozen, open_site, open_site_here, pack_here
+    from playground.freeze.plan import Choice
     from playground.runs.limits import machine_cores
     from playground.runs.queue.parallel import map_in_processes
     from playground.runs.registry import SHIPPED
