@@ -133,6 +133,8 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "room": _written("[A-Za-z2-9]{4,6}", "K7QFM", personal=True, local=True),  # of a class, to join
     "api": _one_of("1", default="", entry=True, local=True),  # shows how to use the run by API
     "plain": _one_of("1", default="", entry=True, local=True),  # the view as text
+    "fixed": _written(_several(r"\w{1,30}", ","), "task,d_model", local=True),  # settings of an exercise link that can't be changed
+    "controls": _written(_several(r"[a-z-]{1,20}", ","), "data,model", local=True),  # groups of settings shown, "-": none; "": all
     "present": _one_of("1", default="", local=True),  # presentation mode: one figure and its caption fill the screen
     # evaluation, diagnostics, embeddings
     "file": _written(RUN, "own", personal=True, local=True),  # an upload to score the run on, visible to its owner only

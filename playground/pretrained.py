@@ -187,11 +187,14 @@ class Pretrained:
         src, tgt = map(_number_words, (attention.source, attention.output))
         return " ".join(f"{a}-{b}" for a, b in dict.fromkeys((src[place], tgt[at]) for at, place in enumerate(strongest)))
 
-    def score(self, sources: Sequence[str], references: Sequence[str], beam: int = 1, length_penalty: float = 0.0) -> dict[str, float]:
-        """Translates and scores by sacrebleu: {"bleu", "chrf"} from 0 to 100, {"exact_match"} from 0 to 1. Raises Refusal as `translate`,
-        ValueError without sentences or with another number of references."""
-        scored = score_outputs(self.translate(list(sources), beam, length_penalty), references)
-        return {"bleu": scored.measured.bleu, "chrf": scored.measured.chrf, "exact_match": scored.exact_match}
+    def score(
+        self, sources: Sequence[str], references: Sequence[str | Sequence[str]], beam: int = 1, length_penalty: float = 0.0
+    ) -> dict[str, float]:
+        """Translates and scores by sacrebleu: {"bleu", "chrf", "ter"} from 0 to 100, {"exact_match"} from 0 to 1; a sentence may have
+        several references. Raises Refusal as `translate`, ValueError without sentences or with another number of references."""
+        several = [[each] if isinstance(each, str) else each for each in references]
+        scored = score_outputs(self.translate(list(sources), beam, length_penalty), several)
+        return {"bleu": scored.measured.bleu, "chrf": scored.measured.chrf, "ter": scored.ter, "exact_match": scored.exact_match}
 
     def save(self, path: str | Path) -> None:
         """Writes the model where `load` finds it again: into a folder, or a zip if the name ends so. Raises OSError."""

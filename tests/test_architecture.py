@@ -39,7 +39,7 @@ rooms: | words knobs config logs cursor runs
 backup: | config runs rooms
 queries: numpy sacrebleu torch | tasks config cursor model reading data variants decoding inspection training runs
 lessons: numpy torch | words tasks choices knobs config cursor model data variants decoding inspection training runs queries
-export: huggingface_hub numpy safetensors sentencepiece torch xlsxwriter | \
+export: huggingface_hub numpy onnxscript safetensors sentencepiece torch xlsxwriter | \
 words tasks config model reading data variants inspection runs queries
 hub: huggingface_hub torch | config model data variants runs export
 pretrained: numpy pandas torch | words tasks config export model data variants decoding runs queries

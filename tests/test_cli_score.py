@@ -19,6 +19,7 @@ from tests.test_cli import SMALL, machine, printed  # noqa: F401
 
 DICE = random.Random(1)
 TEXTS = ["".join(DICE.choice("abcdefghij") for _ in range(DICE.randint(1, 14))) for _ in range(60)]
+TAKEN_OVER = ("sentences", "tokenize", "exact_match", "too_short", "length_ratio")
 LEMMAS = [f"{start}{two}n" for start in ("ba", "de", "gi", "ko", "lu") for two in ("ra", "mi", "so", "te")]
 
 
@@ -74,10 +75,10 @@ def test_the_score_is_that_of_the_sacrebleu_program(folder, files, capsys):
     assert main(["score", str(folder), names["source"], names["reference"], *beam, "-o", names["output"], "--json"]) == 0
     (report,) = printed(capsys)
     (files / "reference").write_text("".join(f"{text[::-1]}\n" for text in TEXTS))  # the program doesn't take CR and BOM away
-    arguments = [names["reference"], "-i", names["output"], "-m", "bleu", "chrf", "-tok", "char", "--confidence", "-w", "6"]
+    arguments = [names["reference"], "-i", names["output"], "-m", "bleu", "chrf", "ter", "-tok", "char", "--confidence", "-w", "6"]
     done = subprocess.run([sys.executable, "-m", "sacrebleu", *arguments], capture_output=True, check=True)
-    bleu, chrf = json.loads(done.stdout)
-    for name, theirs in (("bleu", bleu), ("chrf", chrf)):
+    bleu, chrf, ter = json.loads(done.stdout)
+    for name, theirs in (("bleu", bleu), ("chrf", chrf), ("ter", ter)):
         assert report[name] == pytest.approx(theirs["score"], abs=1e-6)
         assert report[f"{name}_signature"] == theirs["signature"]
         assert report[f"{name}_reach"] == pytest.approx(theirs["confidence_var"], abs=1e-6)
@@ -86,13 +87,20 @@ def test_the_score_is_that_of_the_sacrebleu_program(folder, files, capsys):
     assert report["exact_match"] == sum(output == text[::-1] for output, text in zip(outputs, TEXTS, strict=True)) / len(TEXTS)
     assert (report["sentences"], report["step"], report["beam"], report["cut"]) == (60, 60, 2, 0)
     assert report["chrf"] > 0
+    own = {name: value for name, value in report.items() if name in TAKEN_OVER or name.startswith(("bleu", "chrf", "ter"))}
+    assert main(["score", "--hypotheses", names["output"], names["reference"], "--tokenize", "char", "--json"]) == 0
+    assert printed(capsys) == [own], "the same outputs, as those of any system"
+    (files / "other").write_text("".join(f"{output}\n" for output in outputs))
+    assert main(["score", "--hypotheses", names["output"], names["reference"], str(files / "other"), "--json"]) == 0
+    (several,) = printed(capsys)
+    assert (several["exact_match"], round(several["chrf"]), several["ter"]) == (1, 100, 0), "the nearest of several references counts"
 
 
 def test_a_score_for_people_and_what_cant_be_scored_are_few_lines(folder, files, capsys):
     source, reference = files / "source", files / "reference"
     assert main(["score", str(folder), str(source), str(reference), "--step", "0"]) == 0
-    bleu, chrf, _, how = capsys.readouterr().out.splitlines()
-    assert (bleu[:4], chrf[:4]) == ("BLEU", "chrF")
+    bleu, chrf, ter, _, how = capsys.readouterr().out.splitlines()
+    assert (bleu[:4], chrf[:4], ter[:3]) == ("BLEU", "chrF", "TER")
     assert how.endswith("greedy, step 0")
     for contents, word in ((b"just one\n", "60 lines"), (None, "can't be used")):
         reference.write_bytes(contents) if contents else reference.unlink()

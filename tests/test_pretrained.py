@@ -140,7 +140,7 @@ def test_a_list_is_translated_as_each_sentence_is_and_every_method_is_the_decode
 
 
 def test_scores_and_alignments_are_those_of_its_own_output_or_of_a_given_target(reverse):
-    assert reverse.score(["hello"], ["olleh"]) == {"bleu": pytest.approx(100), "chrf": pytest.approx(100), "exact_match": 1}
+    assert reverse.score(["hello"], ["olleh"]) == {"bleu": pytest.approx(100), "chrf": pytest.approx(100), "ter": 0, "exact_match": 1}
     assert reverse.score(["hello", "word"], ["olleh", "word"])["exact_match"] == 0.5
     assert reverse.align("hello", "olleh") == "4-0 3-1 2-2 1-3 0-4"
     assert reverse.attention("hello", "hel").output == (*"hel", "<eos>")

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -17,7 +17,7 @@ from playground.cli.options import ENCODING, RUN, STEP, Commands, add_command, a
 from playground.config import Refusal
 from playground.words import ENGLISH, say
 
-METRICS = {"bleu": "BLEU", "chrf": "chrF"}
+METRICS = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 AT_ONCE = 1000  # lines that are read before the first of them is written
 TOKENIZE = ("13a", "intl", "zh", "char", "none")
 NAMED = 10  # unknown tokens that are listed
@@ -114,8 +114,11 @@ def _translate_batched(opened: Open, lines: Iterator[str], way: Any, options: ar
 
 
 def add_score(commands: Commands) -> None:
-    command = add_command(commands, "score", score, "translate a file with a trained run, and measure BLEU and chrF with sacrebleu")
-    _add_parallel(command)
+    command = add_command(commands, "score", score, "translate a file with a trained run, and measure BLEU, chrF and TER with sacrebleu")
+    command.add_argument("run", nargs="?", metavar="RUN", help=f"{RUN}; none with --hypotheses")
+    command.add_argument("files", nargs="*", type=Path, metavar="FILE", help="sentences, one per line, and their references; or pairs")
+    command.add_argument("--hypotheses", type=Path, metavar="FILE", help="score these outputs of any system; other files are references")
+    command.add_argument("--encoding", default="", metavar="NAME", help=ENCODING)
     add_decoding(command)
     command.add_argument("--step", type=int, help=STEP)
     command.add_argument("--tokenize", choices=TOKENIZE, help="sacrebleu's, for BLEU; by default as the references are written")
@@ -128,7 +131,13 @@ def score(options: argparse.Namespace) -> int:
     from playground.features.evaluation.query import RESAMPLES, score_outputs
     from playground.features.translate.query import DecodingOptions, check_options
 
-    sources, references = _read_parallel(options)
+    if options.hypotheses:
+        first = [Path(options.run)] if options.run else []  # no run is needed: it is a file too
+        outputs, references = _read_references([options.hypotheses, *first, *options.files], options)
+        report = _scores(outputs, score_outputs(outputs, references, options.tokenize, RESAMPLES))
+        print(json.dumps(report) if options.json else "\n".join(_score_rows(report)))
+        return 0
+    sources, references = _read_references(options.files, options)
     check_options(DecodingOptions(width=options.beam or 1, length_penalty=options.length_penalty))
     started = time.perf_counter()
     with _open_run(options.run) as opened:
@@ -139,13 +148,10 @@ def score(options: argparse.Namespace) -> int:
         options.out.write_text("".join(f"{output}\n" for output in outputs), encoding="utf-8", newline="")
     scored = score_outputs(outputs, references, options.tokenize, RESAMPLES)
     report = {
-        "sentences": len(outputs),
+        **_scores(outputs, scored),
         "step": step,
         "beam": options.beam or 1,
         "length_penalty": options.length_penalty if options.beam else None,
-        "tokenize": scored.tokenize,
-        **scored.measured._asdict(),
-        "exact_match": scored.exact_match,
         "with_unknown": sum(line.unknown for line in lines),
         "copied": sum(line.copied for line in lines),
         "unfinished": sum(not line.finished for line in lines),
@@ -157,9 +163,27 @@ def score(options: argparse.Namespace) -> int:
     return 0
 
 
+def _read_references(files: Sequence[Path], options: argparse.Namespace) -> tuple[list[str], list[list[str]]]:
+    """Reads sentences, and of each all its references: the second side of a file of pairs, or one line of each further file."""
+    if not files:
+        raise Refusal("evaluation.no_references", name=options.run or "score")
+    first, *further = files
+    sides = [_check_sides(first, file, options) for file in further or [None]]
+    return sides[0][0], [list(several) for several in zip(*(references for _, references in sides), strict=True)]
+
+
+def _scores(outputs: Sequence[str], scored: Any) -> dict[str, Any]:
+    report = {"sentences": len(outputs), "tokenize": scored.tokenize, **scored.measured._asdict(), "exact_match": scored.exact_match}
+    return report | {name: getattr(scored, name) for name in ("ter", "ter_signature", "ter_reach")}
+
+
 def add_align(commands: Commands) -> None:
     about = "align the words of given translations by cross-attention: a line for each pair, as 0-0 1-2 (Pharaoh's format)"
-    _add_parallel(add_command(commands, "align", align, about))
+    command = add_command(commands, "align", align, about)
+    command.add_argument("run", metavar="RUN", help=RUN)
+    command.add_argument("source", type=Path, metavar="SOURCE", help="a file of sentences, one per line, or of pairs")
+    command.add_argument("reference", nargs="?", type=Path, metavar="REFERENCE", help="a file of their translations, line by line")
+    command.add_argument("--encoding", default="", metavar="NAME", help=ENCODING)
 
 
 def align(options: argparse.Namespace) -> int:
@@ -167,33 +191,28 @@ def align(options: argparse.Namespace) -> int:
     from playground.pretrained import build_pretrained
 
     model = build_pretrained(export_run(find(options.run)).model_files())
-    for source, target in zip(*_read_parallel(options), strict=True):
+    for source, target in zip(*_check_sides(options.source, options.reference, options), strict=True):
         print(model.align(source, target) if source and target else "", flush=True)
     return 0
 
 
-def _add_parallel(command: argparse.ArgumentParser) -> None:
-    """Adds a run and the files of sentences and of their translations."""
-    command.add_argument("run", metavar="RUN", help=RUN)
-    command.add_argument("source", type=Path, metavar="SOURCE", help="a file of sentences, one per line, or of pairs")
-    command.add_argument("reference", nargs="?", type=Path, metavar="REFERENCE", help="a file of their translations, line by line")
-    command.add_argument("--encoding", default="", metavar="NAME", help=ENCODING)
-
-
-def _read_parallel(options: argparse.Namespace) -> tuple[list[str], list[str]]:
+def _check_sides(file: Path, second: Path | None, options: argparse.Namespace) -> tuple[list[str], list[str]]:
     """Reads sentences and their translations. Raises Refusal where there are none, or another number of them."""
-    sources, references = _read_sides([file for file in (options.source, options.reference) if file], options)
+    sources, references = _read_sides([path for path in (file, second) if path], options)
     if references is None:
-        raise Refusal("evaluation.no_references", name=str(options.source))
+        raise Refusal("evaluation.no_references", name=str(file))
     if len(sources) != len(references) or not sources:
-        two = str(options.reference or options.source)
-        raise Refusal("evaluation.unequal", one=str(options.source), lines=len(sources), two=two, others=len(references))
+        raise Refusal("evaluation.unequal", one=str(file), lines=len(sources), two=str(second or file), others=len(references))
     return sources, references
 
 
-def _table(report: dict[str, Any]) -> str:
+def _score_rows(report: dict[str, Any]) -> list[str]:
     reach = {name: "" if report[f"{name}_reach"] is None else f" ± {report[f'{name}_reach']:.1f}" for name in METRICS}
-    rows = [f"{label:<5} {report[name]:5.1f}{reach[name]}   {report[f'{name}_signature']}" for name, label in METRICS.items()]
+    return [f"{label:<5} {report[name]:5.1f}{reach[name]}   {report[f'{name}_signature']}" for name, label in METRICS.items()]
+
+
+def _table(report: dict[str, Any]) -> str:
+    rows = _score_rows(report)
     way = f"beam of {report['beam']}, length penalty {report['length_penalty']:g}" if report["length_penalty"] is not None else "greedy"
     rows.append("length ratio {length_ratio:.3f}, exact match {exact_match:.1%}, outputs with <unk> {with_unknown:,}".format(**report))
     rows.append("{sentences:,} sentences in {seconds:.1f} s, {way}, step {step:,}".format(**report, way=way))

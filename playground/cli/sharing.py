@@ -26,16 +26,29 @@ def add_export(commands: Commands) -> None:
     about = "instead of the zip a workbook (d_model up to 32): this sentence through the model, every activation a formula"
     command.add_argument("--xlsx", metavar="SENTENCE", help=about)
     command.add_argument("--target", metavar="SENTENCE", help="the right answer in the workbook; by default the model's own output")
+    about = "instead of the zip a folder: encoder and decoder step as ONNX graphs, config and tokenizers (pip install onnx onnxscript)"
+    command.add_argument("--onnx", action="store_true", help=about)
 
 
 def export(options: argparse.Namespace) -> int:
-    """Writes the zip atomically, or the workbook, and prints its path."""
+    """Writes the zip atomically, or the workbook or the graphs, and prints the path."""
     from playground.export.contents import file_name, pack_zip, scoring
     from playground.export.exported_run import export_run, find
 
     if options.target is not None and options.xlsx is None:
         raise Refusal("export.target_alone")
     exported = export_run(find(options.run))
+    if options.onnx:
+        from playground.export.onnx_graphs import write_onnx
+        from playground.pretrained import build_pretrained
+
+        model = build_pretrained(exported.model_files())
+        out = options.out or Path(f"{Path(file_name(exported)).stem}_onnx")
+        write_onnx(model.model, out)
+        for name in set(model.contents) - {"model.safetensors", "history.csv"}:
+            (out / name).write_bytes(model.contents[name])
+        print(out)
+        return 0
     if options.xlsx is not None:
         from playground.pretrained import build_pretrained
 
@@ -108,7 +121,8 @@ def freeze(options: argparse.Namespace) -> int:
     from playground.cursor import current_value
     from playground.export.exported_run import folder_of
     from playground.features.registry import TABS
-    from playground.freeze.folder import BYTES, SECONDS, Choice, freeze as frozen, open_site, open_site_here, pack_here
+    from playground.freeze.folder import BYTES, SECONDS, freeze as frozen, open_site, open_site_here, pack_here
+    from playground.freeze.plan import Choice
     from playground.runs.limits import machine_cores
     from playground.runs.queue.parallel import map_in_processes
     from playground.runs.registry import SHIPPED

@@ -13,7 +13,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,14 +27,13 @@ from playground.features.shared.queries.activations import activations
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.queries.results import references
 from playground.features.shared.view import View, examples
-from playground.freeze.plan import Grid, Places, axis, choose_steps, find_unset_fields, plan, size
+from playground.freeze.plan import Choice, Grid, Job, Places, axis, choose_steps, find_unset_fields, plan, size
 from playground.runs.limits import Limits
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import CORE, PLOTLY, STYLE, asset_version, list_assets, list_modules, read_raw_asset
 from playground.ui.boot import collect_boot_data, describe_run
 from playground.ui.page import build_frozen_page, theme_css
-from playground.words import LANGUAGES
 
 LEAST = 96  # bytes of JSON from which a reference pays
 OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
@@ -79,26 +78,8 @@ class Pack:
 
 MARKER, FORMER_MARKER = "frozen.js", "frozen.json"  # the page's first script and its former name: they mark a frozen folder
 LEFT_OUT = ("worksheet", "downloads")  # blocks that request files from a server
-HOME = "training"  # the tab that a page opens with
 SECONDS, BYTES = 0.045, 650  # of an answer on one core, packed: measured on a shipped run
 Progress = tuple[int, int, str]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The parts of a run that are frozen: the first `count` of its examples, or these `sentences`; the `tabs` beside HOME. `live` is the
-    address of a playground with a server, for features that need one."""
-
-    count: int = 20
-    sentences: tuple[str, ...] = ()
-    languages: tuple[str, ...] = LANGUAGES
-    tabs: tuple[str, ...] = TABS
-    live: str = ""
-
-    def has(self, panel: str) -> bool:
-        """Returns whether a panel belongs to these tabs: it is one of them, or a part of the same feature."""
-        features = {PANELS[name].__module__.rpartition(".")[0] for name in self.tabs}
-        return panel in (HOME, "sentence", *self.tabs) or (panel not in TABS and PANELS[panel].__module__.rpartition(".")[0] in features)
 
 
 class Site(NamedTuple):
@@ -118,16 +99,6 @@ def open_site(folder: Path, name: str) -> Iterator[Site]:
         reader = Reader(runs)
         stack.callback(reader.close)
         yield Site(runs, reader, runs.get(name))
-
-
-class Job(NamedTuple):
-    """One file of answers: those of one value of a grid's first axis. `panels` are all panels with answers."""
-
-    name: str
-    at: int
-    grid: Grid
-    place: int
-    panels: frozenset[str]
 
 
 class Packed(NamedTuple):

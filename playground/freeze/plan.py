@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from playground.cursor import FIELDS, choices
 from playground.features.diagnostics.panel import QUANTITIES
 from playground.features.embeddings.query import STATES, TABLES
 from playground.features.evaluation.query import SPLITS
+from playground.features.registry import PANELS, TABS
 from playground.features.shared.labs import UNKNOWN
 from playground.inspection.interventions import MEMORIES, heads as all_heads
 from playground.lessons.controlled import ControlledExperiment
@@ -25,6 +27,26 @@ from playground.words import LANGUAGES
 PINS = ("q", "k", "row", "col", "window", "token")
 
 
+HOME = "training"  # the tab that a page opens with
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The parts of a run that are frozen: the first `count` of its examples, or these `sentences`; the `tabs` beside HOME. `live` is the
+    address of a playground with a server, for features that need one."""
+
+    count: int = 20
+    sentences: tuple[str, ...] = ()
+    languages: tuple[str, ...] = LANGUAGES
+    tabs: tuple[str, ...] = TABS
+    live: str = ""
+
+    def has(self, panel: str) -> bool:
+        """Returns whether a panel belongs to these tabs: it is one of them, or a part of the same feature."""
+        features = {PANELS[name].__module__.rpartition(".")[0] for name in self.tabs}
+        return panel in (HOME, "sentence", *self.tabs) or (panel not in TABS and PANELS[panel].__module__.rpartition(".")[0] in features)
+
+
 @dataclass(frozen=True)
 class Axis:
     """Fields that change together, and their values."""
@@ -34,6 +56,16 @@ class Axis:
 
 
 Grid = list[Axis]  # every combination is precomputed; one file per value of the first axis
+
+
+class Job(NamedTuple):
+    """One file of answers: those of one value of a grid's first axis. `panels` are all panels with answers."""
+
+    name: str
+    at: int
+    grid: Grid
+    place: int
+    panels: frozenset[str]
 
 
 def axis(field: str, values: Sequence[str]) -> Axis:

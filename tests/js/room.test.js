@@ -6,9 +6,9 @@ import { beforeEach, mock, test } from "node:test";
 
 import { KNOWN, openPage, streams } from "./page.js";
 
-const FIELDS = { sure: "", lesson: "", predicted: "", certain: "", notes: "", room: "", present: "" };
+const FIELDS = { sure: "", lesson: "", predicted: "", certain: "", notes: "", room: "", present: "", fixed: "", controls: "" };
 const known = { ...KNOWN.cursor, defaults: { ...KNOWN.cursor.defaults, ...FIELDS }, followed: [...KNOWN.cursor.followed, "lab", "lesson"] };
-const document = openPage("?lang=en&run=a", { ...KNOWN, cursor: known });
+const document = openPage("?lang=en&run=a&d_model=16", { ...KNOWN, cursor: known });
 const sent = [];
 let answers = {};
 Object.assign(globalThis, { innerHeight: 900, setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
@@ -22,6 +22,7 @@ const { change, cursor, move, page } = await import("../../playground/ui/static/
 const { h } = await import("../../playground/ui/static/dom.js");
 const { act, exit, explore, fixed, isFollowing, leaving } = await import("../../playground/ui/static/room.js");
 const { listenerInputs, meet, pointAt, setControls } = await import("../../playground/ui/static/knobs.js");
+const { embedding } = await import("../../playground/ui/static/embed.js");
 const { isOpenLab } = await import("../../playground/ui/static/room_fixed.js");
 await import("../../playground/features/board/experiment.js");
 const { awaits, drawQuestion } = await import("../../playground/ui/static/room_question.js");
@@ -119,6 +120,21 @@ test("a room that is over is forgotten, and why is shown: it ended, or its file 
   await enter(TEACHER);
   await Promise.all([leaving("end"), streams.at(-1).listeners.gone()]);
   assert.equal(document.querySelectorAll(".pg-notice").length, 0, "who ends it is not told so in red");
+});
+
+test("an exercise link fixes what it names and hides groups without a room, and the line for a course's page carries one", () => {
+  move({ fixed: "d_model,gone,task", controls: "model" });
+  assert.deepEqual(fixed(), { settings: { d_model: 16, task: "reverse" }, tasks: [], labs: [], controls: ["model"] });
+  change({ knobs: { task: "sort", d_model: 128 } });
+  assert.deepEqual(page.knobs, { task: "reverse", d_model: 16 });
+  move({ fixed: "", controls: "" });
+  assert.deepEqual(fixed().settings, {});
+  change({ knobs: { task: "sort", d_model: 32 } });
+  const part = embedding("https://page.example/?run=a", true), [fix, model] = ["fix", "model"].map((name) => part.querySelector(`#pg-embed-${name}`));
+  for (const input of [fix, model]) Object.assign(input, { checked: true });
+  fix.dispatchEvent(new Event("change"));
+  const src = "https://page.example/?run=a&amp;task=sort&amp;d_model=32&amp;fixed=task%2Cd_model&amp;controls=model";
+  assert.match(part.querySelector("textarea").value, new RegExp(`^<iframe src="${src.replace("?", "[?]")}".* height="720" .*></iframe>$`));
 });
 
 test("a fixed setting takes its value again whatever moves it, a task that is not open gives way; nothing for the teacher, nor after leaving", async () => {

@@ -100,19 +100,27 @@ def tokenization(references: Sequence[str], unit: str | None = None) -> str:
 
 @dataclass(frozen=True)
 class Score:
-    """Scores of all outputs, each against one reference as its file has it, like the `sacrebleu` program."""
+    """Scores of all outputs against the references as their files have them, like the `sacrebleu` program."""
 
     measured: Measured
     tokenize: str
-    exact_match: float  # the share of outputs equal to their reference but for white space and hidden characters
+    exact_match: float  # the share of outputs equal to one of their references but for white space and hidden characters
+    ter: float  # edits and shifts of words for 100 words of the references: less is better
+    ter_signature: str
+    ter_reach: float | None
 
 
-def score_outputs(outputs: Sequence[str], references: Sequence[str], tokenize: str | None = None, resamples: int = 1) -> Score:
-    """Scores outputs; `tokenize` None: chosen by the references' script. Raises ValueError when there is nothing to score."""
-    tokenize = tokenize or tokenization(references)
-    measured = measure(outputs, [[reference] for reference in references], tokenize, resamples)
-    same = sum(output == normalise(reference) for output, reference in zip(outputs, references, strict=True))
-    return Score(measured, tokenize, same / len(outputs))
+def score_outputs(outputs: Sequence[str], references: Sequence[Sequence[str]], tokenize: str | None = None, resamples: int = 1) -> Score:
+    """Scores outputs, each with its references; `tokenize` None: chosen by the references' script. Raises ValueError when there is nothing
+    to score."""
+    tokenize = tokenize or tokenization([reference for several in references for reference in several])
+    measured = measure(outputs, references, tokenize, resamples)
+    from sacrebleu.metrics import TER  # here, as in `measure`
+
+    make_ter = partial(TER, normalized=tokenize == "zh", asian_support=tokenize == "zh")
+    ter, signature, reach = _score_corpus(make_ter, outputs, list(zip_longest(*references)), resamples)
+    same = sum(output in map(normalise, several) for output, several in zip(outputs, references, strict=True))
+    return Score(measured, tokenize, same / len(outputs), float(ter.score), signature, reach)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 
 import { address, change, cursor, move, page, personal, sentenceText } from "./store.js";
 import { button, copyText, h, isEnter, notice, read, routeUrl, say, send } from "./dom.js";
+import { embedding } from "./embed.js";
 import { isFrozen } from "./server.js";
 import { listTerms } from "./glossary.js";
 import { command } from "./actions.js";
@@ -69,7 +70,7 @@ export function openShare(...more) {
   const picture = isFrozen ? "" : short ? code() : h("p", {}, say("share_too_long"));
   const line = h("div", { class: "pg-line" }, field, button({ id: "pg-copy-link", onclick: copy }, say("copy")));
   const about = h("p", { id: "pg-share-what" }, say(opensFor(page.card)));
-  open(say("share"), hint, about, withSentences(), line, picture, ...more);
+  open(say("share"), hint, about, withSentences(), line, picture, embedding(link, !isFrozen), ...more);
   field.select();
 }
 

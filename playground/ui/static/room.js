@@ -2,7 +2,7 @@
 // the server tells it; `page.exploring` says that a member has let go of the teacher for a while.
 // @ts-check
 
-import { FIELDS, change, cursor, followed, move, page, subscribe } from "./store.js";
+import { FIELDS, asText, change, cursor, followed, linkSettings, move, page, subscribe } from "./store.js";
 import { notice, read, routeUrl, say, send } from "./dom.js";
 import { isFrozen, listen } from "./server.js";
 import { forget, keep, recall } from "./storage.js";
@@ -13,9 +13,20 @@ const SEND = 100, AGAIN = 3000; // milliseconds: between two places that a teach
 /** Whether this visitor is one of the class in a room. */
 export const isMember = () => page.room !== null && !page.room.teacher;
 /** @type {import("./page").Fixed} */
-const FREE = { settings: {}, tasks: [], labs: [], controls: [] };
-/** Settings, tasks and labs that the teacher has fixed for this visitor. */
-export const fixed = () => (isMember() ? page.room.fixed : FREE);
+export const FREE = { settings: {}, tasks: [], labs: [], controls: [] };
+/** Settings, tasks and labs that the teacher has fixed for this visitor, in a room or by an exercise link. */
+export const fixed = () => (isMember() ? page.room.fixed : fixedByLink());
+
+/** @returns {import("./page").Fixed} the settings that the link's `fixed` names, with its values, and the groups in its `controls` */
+function fixedByLink() {
+  const { boot } = page, values = new Map(linkSettings);
+  if (!boot || !(cursor.fixed || cursor.controls)) return FREE;
+  const read = (usual, text = asText(usual)) => (typeof usual === "number" ? Number(text) : typeof usual === "boolean" ? text === "on" : text);
+  const names = cursor.fixed.split(",").filter((name) => name in boot.defaults);
+  const settings = Object.fromEntries(names.map((name) => [name, read(boot.defaults[name], values.get(name))]));
+  return { settings, tasks: [], labs: [], controls: cursor.controls ? cursor.controls.split(",") : Object.keys(boot.groups) };
+}
+
 /** Whether the page shows what the teacher shows. */
 export const isFollowing = () => isMember() && !page.exploring;
 

@@ -1,10 +1,10 @@
-// Settings and tasks that the teacher of a room has fixed, on a student's page: fixed settings hold their values, groups of knobs that are not meant today
-// aren't there, own sentences are off where the data are fixed. The server holds to the same (see playground/rooms/registry.py).
+// Settings and tasks that the teacher has fixed, in a room or by a link, on a student's page: fixed settings hold their values, groups of
+// knobs that are not meant today aren't there, own sentences are off where the data are fixed. The server holds to the same (see playground/rooms/registry.py).
 // @ts-check
 
 import { asText, change, page, subscribe } from "./store.js";
 import { h, ready, say } from "./dom.js";
-import { fixed, isMember } from "./room.js";
+import { FREE, fixed } from "./room.js";
 import { relabel, setAll } from "./knobs.js";
 
 /** Whether a lab is meant for this visitor. */
@@ -52,7 +52,7 @@ subscribe(["room", "knobs", "boot"], show);
 
 /** Groups of knobs that are not shown; and without all of them what sets knobs of every group. */
 function hideGroups() {
-  const { groups } = page.boot, isOff = (group) => isMember() && !fixed().controls.includes(group), all = Object.keys(groups);
+  const { groups } = page.boot, isOff = (group) => fixed() !== FREE && !fixed().controls.includes(group), all = Object.keys(groups);
   const off = (id, isHidden) => document.getElementById(id)?.toggleAttribute("data-off", isHidden);
   for (const group of all) for (const id of [`pg-more-${group}`, ...groups[group].map((name) => `knob-${name}`)]) off(id, isOff(group));
   for (const id of ["preset", "pg-reset"]) off(id, all.some(isOff));
