@@ -1,6 +1,7 @@
 """The pictures of a run: when they are taken and developed, also of a changed model; they are those of what greedy decoding writes."""
 
 import itertools
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -64,6 +65,11 @@ def captured(budget, total=300, lengths=((6, 12), (14, 20)), parameter_numbers=9
         made.capture(step, lambda frame=frame: frame.completions)
     made.end({name: tensor + total for name, tensor in parameters.items()})
     return made
+
+
+@cache
+def packed_once() -> dict[str, bytes]:
+    return pack_replay(captured(500_000, parameter_numbers=12_000))
 
 
 @settings(max_examples=15)
@@ -174,7 +180,7 @@ def test_a_frame_says_what_the_parameters_of_its_step_say():
     (b'"frames":[[0,', b'"frames":[[true,'), (b'"kept":[0,', b'"kept":[0,4,'), (b'{"probes"', b'{"other"'), (b'{"probes"', b'"probes"'),
 ])  # fmt: skip
 def test_a_replay_that_was_tampered_with_is_refused(old, new):
-    packed = pack_replay(captured(500_000, parameter_numbers=12_000))
+    packed = packed_once()
     assert old in packed["replay.json"]
     spoiled = packed["replay.json"].replace(old, new, 1)
     with pytest.raises(Refusal, match="not a run"):
