@@ -117,11 +117,6 @@ def test_a_look_at_a_step_goes_the_way_the_memory_went_then_also_after_a_restart
     assert (again.live["memory_mode"], again.history.events, again.history.diagnostics.rows()) == ("cut", run.history.events, rows)
 
 
-def same(one, other):
-    equal = curve(one) == curve(other) and one.history.to_json() == other.history.to_json() and shared.same_replay(one, other)
-    return equal and one.step == other.step and shared.same_parameters(one.snapshot.parameters, other.snapshot.parameters)
-
-
 def test_a_finished_run_is_copied_finished_and_the_copy_outlives_it(world):
     source = ended(world)
     world.runs.rename(source.id, ME, "the source")
@@ -133,7 +128,9 @@ def test_a_finished_run_is_copied_finished_and_the_copy_outlives_it(world):
     world.runs.delete(source.id, ME)
     again = world.restart().get(copy.id)
     assert (again.name, world.runs.list_owned(YOU)) == (copy.name, [again])
-    assert same(again, source)
+    assert (curve(again), again.history.to_json(), again.step) == (curve(source), source.history.to_json(), source.step)
+    assert shared.same_replay(again, source)
+    assert shared.same_parameters(again.snapshot.parameters, source.snapshot.parameters)
 
 
 def test_own_sentences_and_secrets_go_with_a_copy_and_a_fork(world):
