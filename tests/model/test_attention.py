@@ -218,7 +218,7 @@ KNOBS = {
 
 
 @pytest.mark.trust
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(st.fixed_dictionaries(KNOBS), st.integers(1, 3), st.integers(1, 3), st.integers(1, 12), st.integers(1, 12))
 def test_the_formula_counts_what_torch_counts(knobs, encoder_layers, decoder_layers, s, t):
     words = 13 if knobs["share_embeddings"] == "all" else 17
