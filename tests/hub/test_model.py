@@ -97,7 +97,7 @@ def test_a_folder_that_was_saved_gives_the_logits_of_the_run_to_the_bit(run, tmp
 
 
 @given(st.sampled_from(sorted(VARIANTS)), st.sampled_from(["none", "all"]))
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 def test_every_variant_and_a_shared_matrix_come_back(variant, shared):
     knobs = {"d_model": 16, "n_heads": 2, "d_ff": 8, "variant": variant, "share_embeddings": shared, "zero_init": False}
     model = HubTransformer(src_vocab=12, tgt_vocab=12, **knobs).eval()

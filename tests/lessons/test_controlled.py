@@ -252,7 +252,7 @@ def test_distances_by_hand():
 
 
 EXPERIMENTS = [name for name, lab in LABS.items() if isinstance(lab, ControlledExperiment)]
-FEW_STEPS = dict(d_model=8, n_heads=2, d_ff=8, steps=3, batch_size=4, train_size=100, validation_size=10)
+FEW_STEPS = dict(d_model=8, n_heads=2, d_ff=8, steps=1, batch_size=4, train_size=100, validation_size=10)
 LAYERS = {"encoder_layers": "layers", "decoder_layers": "layers"}  # as many on both sides: one thing
 SHARES, NATS = (0.0, 0.5, 1.0), (0.1, 0.5, 2.0)
 EVERY = pytest.mark.parametrize("name", EXPERIMENTS)

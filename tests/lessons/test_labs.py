@@ -69,7 +69,9 @@ TRUE = {  # what a lab's sentences say of its numbers; a new lab has such a test
 }  # fmt: skip
 
 
-def check(name, seed):
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.night) for seed in (2, 3))])
+@EVERY
+def test_it_answers_one_of_its_guesses_with_plain_numbers_the_same_each_time(name, seed):
     lab = get(name)
     answers = [outcome.answer for settings, outcome in outcomes(name, seed) if settings != {"norm": "post"}]  # there the seed says
     assert (answers[0], {*answers}) == (lab.expects, {*answers} if name == "residuals" or name not in TRUE else {lab.expects})
@@ -77,20 +79,8 @@ def check(name, seed):
     for settings, outcome in outcomes(name, seed):
         assert json.loads(json.dumps(dict(outcome.numbers), allow_nan=False)) == dict(outcome.numbers)
         assert TRUE.get(name, lambda **_: True)(**lab.settings(settings) | outcome.numbers), settings
-
-
-@EVERY
-def test_it_answers_one_of_its_guesses_with_plain_numbers_the_same_each_time(name):
-    check(name, 1)
-    (_, first), again = outcomes(name, 1)[0], get(name).outcome(1)
+    (_, first), again = outcomes(name, seed)[0], get(name).outcome(seed)
     assert (first.answer, first.numbers) == (again.answer, again.numbers)
-
-
-@pytest.mark.night
-@EVERY
-def test_so_it_does_with_other_seeds(name):
-    for seed in (2, 3):
-        check(name, seed)
 
 
 @EVERY

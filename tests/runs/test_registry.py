@@ -117,11 +117,6 @@ def test_a_look_at_a_step_goes_the_way_the_memory_went_then_also_after_a_restart
     assert (again.live["memory_mode"], again.history.events, again.history.diagnostics.rows()) == ("cut", run.history.events, rows)
 
 
-def same(one, other):
-    equal = curve(one) == curve(other) and one.history.to_json() == other.history.to_json() and shared.same_replay(one, other)
-    return equal and one.step == other.step and shared.same_parameters(one.snapshot.parameters, other.snapshot.parameters)
-
-
 def test_a_finished_run_is_copied_finished_and_the_copy_outlives_it(world):
     source = ended(world)
     world.runs.rename(source.id, ME, "the source")
@@ -133,7 +128,9 @@ def test_a_finished_run_is_copied_finished_and_the_copy_outlives_it(world):
     world.runs.delete(source.id, ME)
     again = world.restart().get(copy.id)
     assert (again.name, world.runs.list_owned(YOU)) == (copy.name, [again])
-    assert same(again, source)
+    assert (curve(again), again.history.to_json(), again.step) == (curve(source), source.history.to_json(), source.step)
+    assert shared.same_replay(again, source)
+    assert shared.same_parameters(again.snapshot.parameters, source.snapshot.parameters)
 
 
 def test_own_sentences_and_secrets_go_with_a_copy_and_a_fork(world):
@@ -250,28 +247,20 @@ def test_whoever_looks_finds_it_going_on_and_it_becomes_what_it_would_have_becom
 
 
 @pytest.mark.fault("kill -9 while runs are paused or stopped", "they stay so until a person resumes them")
-def test_what_a_person_paused_or_stopped_stays_as_it_is(world):
-    held = [ordered(world, training(world), order) for order in ("pause", "stop")]
-    cut = training(world)
-    after = world.restart()
-    after.visitors.record_address(ME, ADDRESS)
-    for run in (*held, cut):
-        after.mark_seen(run.id)
-    world.until(lambda: after.get(cut.id).step > cut.checkpoint_step)
-    assert [after.get(run.id).status for run in held] == ["paused", "stopped"]
-
-
-def test_the_owner_comes_or_a_class_and_all_of_theirs_go_on_and_no_others(world, monkeypatch):
+def test_the_owner_comes_or_a_class_and_all_of_theirs_go_on_but_what_a_person_paused_or_stopped(world, monkeypatch):
+    held = [ordered(world, training(world, step=1), order) for order in ("pause", "stop")]
     *mine, yours, awaited = [training(world, owner, step=1) for owner in (ME, ME, YOU, "a third")]
     after = world.restart()
     status = lambda *runs: {after.get(run.id).status for run in runs}  # noqa: E731
     after.visitors.record_address(ME, ADDRESS)
+    for run in (*held, *mine):
+        after.mark_seen(run.id)
     world.until(lambda: status(*mine) == {"training"})
     assert status(yours, awaited) == {"interrupted"}
     monkeypatch.setattr(after.rules, "awaited", lambda run: run.id == awaited.id)
     world.round()
     world.until(lambda: status(awaited) == {"training"})
-    assert status(yours) == {"interrupted"}
+    assert [after.get(run.id).status for run in (*held, yours)] == ["paused", "stopped", "interrupted"]
 
 
 @pytest.mark.fault("a restart, and no place for a run that was cut off", "it goes on as soon as there is one")

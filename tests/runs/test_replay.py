@@ -1,6 +1,7 @@
 """The pictures of a run: when they are taken and developed, also of a changed model; they are those of what greedy decoding writes."""
 
 import itertools
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -66,6 +67,12 @@ def captured(budget, total=300, lengths=((6, 12), (14, 20)), parameter_numbers=9
     return made
 
 
+@cache
+def packed_once() -> tuple[Replay, dict[str, bytes]]:
+    made = captured(500_000, parameter_numbers=12_000)
+    return made, pack_replay(made)
+
+
 @settings(max_examples=15)
 @given(st.integers(0, 1_500_000), st.sampled_from([900, 12_000, 20_000]))
 def test_a_budget_is_kept_and_used(budget, numbers):
@@ -92,7 +99,7 @@ def test_long_sentences_go_without_attention_first():
 
 
 def test_frames_and_parameters_are_there_for_every_step():
-    made = captured(500_000, parameter_numbers=12_000)
+    made, _ = packed_once()
     for step in range(301):
         assert made.frame(step).step == max(at for at in made.steps if at <= step)
         actual, tensors = made.parameters(step)
@@ -111,20 +118,13 @@ def test_a_frame_is_there_once_and_parameters_that_are_no_numbers_are_not_kept()
     assert (made.steps, made.parameter_steps) == ((0, 1), (0,))
 
 
-def test_a_replay_comes_back_from_its_files():
-    made = captured(500_000, parameter_numbers=12_000)
-    packed = pack_replay(made)
+def test_a_replay_comes_back_from_its_files_also_from_those_of_before_parameters_were_rounded():
+    made, packed = packed_once()
     back = unpack_replay(packed["replay.json"], packed["replay.safetensors"], MODEL, VOCABULARY, shapes_of(made.last[1]))
     assert (back.plan, back.steps, list(back.parameters_by_step)) == (made.plan, made.steps, list(made.parameters_by_step))
     back.last = made.last  # which is among the weights
     assert same_replay(SimpleNamespace(replay=made), SimpleNamespace(replay=back))
-    packed = pack_replay(Replay())
-    assert unpack_replay(packed["replay.json"], packed["replay.safetensors"], MODEL, VOCABULARY, {}).steps == ()
-
-
-def test_a_replay_of_before_parameters_were_rounded_is_read():
-    made = captured(500_000, parameter_numbers=12_000)
-    packed = pack_replay(made)
+    assert unpack_replay(*pack_replay(Replay()).values(), MODEL, VOCABULARY, {}).steps == ()
     exact = {step: {"a.weight": torch.randn(12_000), "b.weight": torch.randn(3, 4)} for step in made.parameters_by_step}
     tensors = {name: tensor for name, tensor in load(packed["replay.safetensors"]).items() if "weight" not in name}
     tensors |= {f"parameters.{step}.{name}": tensor for step, parameters in exact.items() for name, tensor in parameters.items()}
@@ -174,7 +174,7 @@ def test_a_frame_says_what_the_parameters_of_its_step_say():
     (b'"frames":[[0,', b'"frames":[[true,'), (b'"kept":[0,', b'"kept":[0,4,'), (b'{"probes"', b'{"other"'), (b'{"probes"', b'"probes"'),
 ])  # fmt: skip
 def test_a_replay_that_was_tampered_with_is_refused(old, new):
-    packed = pack_replay(captured(500_000, parameter_numbers=12_000))
+    _, packed = packed_once()
     assert old in packed["replay.json"]
     spoiled = packed["replay.json"].replace(old, new, 1)
     with pytest.raises(Refusal, match="not a run"):

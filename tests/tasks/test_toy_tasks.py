@@ -61,7 +61,7 @@ def test_training_shows_every_unit_that_the_other_splits_use(name):
 
 
 @given(st.sampled_from(LEARNT), st.integers(0, 99))
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 4)
 def test_a_tenth_of_what_is_not_harder_is_held_out_and_another_seed_draws_others(name, seed):
     rng = random.Random(seed)
     sources = {TASKS[name].draw(rng, False).src for _ in range(2000)}

@@ -30,7 +30,7 @@ def losses(training: Training, count: int | None = None) -> list[float]:
     return [step.loss for step in (steps if count is None else (next(steps) for _ in range(count)))]
 
 
-@pytest.mark.parametrize("dropout", [0.0, 0.3])
+@pytest.mark.parametrize("dropout", [pytest.param(0.0, marks=pytest.mark.night), 0.3])
 def test_the_same_seed_gives_the_same_losses_bit_for_bit(dropout):
     """In one go or step by step; the global generator is neither used nor obeyed."""
     expected, before = losses(training_of(dropout=dropout)), torch.get_rng_state()
