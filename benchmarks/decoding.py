@@ -1,7 +1,5 @@
 """Writing sentences, on one thread: ours with lean code, with the model's own code and without the cache, against nn.Transformer."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import time

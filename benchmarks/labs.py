@@ -1,7 +1,5 @@
 """Every lab that trains, over several seeds: the answer of each, whether it is the one that the lab expects, and what it costs."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Iterator

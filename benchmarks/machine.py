@@ -1,7 +1,5 @@
 """The machine and versions of a benchmark, without which a time means nothing; and so many of its cores for a training."""
 
-from __future__ import annotations
-
 import os
 import platform
 import sys

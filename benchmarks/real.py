@@ -1,7 +1,5 @@
 """Own data with the suggested settings. Budgets are steps and seconds of the processor: they are the same however busy the machine is."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import time

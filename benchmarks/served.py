@@ -1,7 +1,5 @@
 """The serving side: the same runs, reader and page as app.py, and a pipe on which a benchmark asks what can't be seen from outside."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

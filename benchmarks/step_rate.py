@@ -4,8 +4,6 @@ The floor is the products of matrices that a step can't do without, at the rate 
 that width, times the cores.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import time

@@ -1,7 +1,5 @@
 """The command line of the benchmarks: which there are, their options, their tables and their JSON."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """Numbers for people: medians with their spread, and tables in Markdown that can also be read in a terminal."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence

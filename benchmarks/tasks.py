@@ -1,7 +1,5 @@
 """Learning every toy task: exact match on new sentences and on the harder kind, at default settings and with less."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from pathlib import Path

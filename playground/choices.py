@@ -4,8 +4,6 @@ The knobs in config.py take their choices from these tables, in this order. Each
 encodings in model/positions.py, update rules in training/optimisers.py, variants in variants/.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

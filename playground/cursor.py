@@ -5,8 +5,6 @@ carries it. Each field is text; "" is not set. From the declaration here come th
 (features/shared/view.py), the bounds of a slider, and everything the page's script needs to know of the fields (ui/static).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

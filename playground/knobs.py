@@ -1,7 +1,5 @@
 """Knobs and the cursor's fields: the possible values of a setting, their names, the check of a value, and the error when it is refused."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence

@@ -4,8 +4,6 @@ It holds no text of visitors, and no ids, since a run's id gives access to the r
 pseudonym, the beginning of a digest, the same in every line and for the operator.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

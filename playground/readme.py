@@ -1,8 +1,6 @@
 """Generates the parts of README.md and docs/ that come from the code: parameters, the paper's sections, labs, quiz answers, where to find
 things, trust tests."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import fields
 from pathlib import Path

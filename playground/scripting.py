@@ -1,7 +1,5 @@
 """Trains a model from a script or a notebook: `playground.train("sort", d_model=32)`, `playground.train(files="pairs.tsv")`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

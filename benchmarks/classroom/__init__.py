@@ -3,8 +3,6 @@
 First people (who does what), then streams (what they are told) and records (what they met).
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import string

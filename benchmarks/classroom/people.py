@@ -1,7 +1,5 @@
 """Students and their teacher, a thread each, who ask for what their pages ask for."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

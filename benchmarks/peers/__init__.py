@@ -1,7 +1,5 @@
 """The same reversals learnt by others and by our presets: torch.nn.Transformer as in PyTorch's tutorial, and x-transformers."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

@@ -5,8 +5,6 @@ As a program it reads what to do as JSON on stdin: {"peer", "train": [[source id
 its clock starts: `warm` seconds of training of another model come first.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

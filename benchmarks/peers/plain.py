@@ -3,8 +3,6 @@
 The tutorial is pytorch/tutorials, beginner_source/translation_transformer.py, "Language Translation with nn.Transformer and torchtext".
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -4,8 +4,6 @@ The example is lucidrains/x-transformers, examples/toy_tasks/enc_dec_copy.py: XT
 for both sides, no dropout, Adam at a constant rate, 32 pairs an update.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

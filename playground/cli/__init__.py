@@ -5,8 +5,6 @@ Read in this order: options (shared by several commands) · training (train, che
 it is called.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Commands that use a trained run: translate sentences or files, score a file, and align the words of pairs."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """Lines of a file, translated in batches, in order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

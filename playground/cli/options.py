@@ -1,7 +1,5 @@
 """Parts of the command line that several commands share: the parser, options of the same meaning, and the sentence of a file's error."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable

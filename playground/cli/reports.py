@@ -1,7 +1,5 @@
 """Commands that print what is there: runs, the training curve of one, the labs, and how files of sentence pairs are read."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

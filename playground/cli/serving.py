@@ -1,7 +1,5 @@
 """`serve`: starts the page. Every option sets the environment variable that a host may set in its place; app.py starts the same page."""
 
-from __future__ import annotations
-
 import argparse
 import gc
 import os

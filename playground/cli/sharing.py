@@ -1,7 +1,5 @@
 """Commands that take runs elsewhere: export one, freeze it, upload it to the Hub, back up a server's store."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

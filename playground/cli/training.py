@@ -1,7 +1,5 @@
 """Commands that train: one new run, on a toy task or own pairs, and the runs that ship with the app."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import signal

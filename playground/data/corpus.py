@@ -1,7 +1,5 @@
 """A corpus: the sentences of one experiment, split for training and evaluation, as text and as token ids."""
 
-from __future__ import annotations
-
 import random
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ A SentencePiece file is a protocol buffer (https://protobuf.dev/programming-guid
 and a value. Only its pieces change place: the four special ones come first, with their ids and texts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

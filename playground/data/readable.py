@@ -1,8 +1,6 @@
 """Finds tokens of a sentence that a vocabulary lacks, known ones in their place, and the nearest sentence without unknown tokens; and the
 spellings of a word in pieces."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

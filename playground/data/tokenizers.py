@@ -5,8 +5,6 @@ byte-pair encoding as in section 5.1 of the paper, or by a unigram language mode
 vocabulary; `encode` adds none of them but UNK, batches do.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Statistics of a corpus, and warnings about own sentences: likely problems, each with remedies, before a model trains on them."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 """Beam search: several hypotheses in parallel, with a record of every candidate; the best output of many sentences; and why a search missed
 the right answer."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

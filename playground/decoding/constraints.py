@@ -5,8 +5,6 @@ A hypothesis with an unlikely word in it is worse than all those without it, so 
 competes only with those that have met as many. Their rule for a phrase that breaks off is used too: its tokens no longer count.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ not into arithmetic: here W_q, W_k and W_v are one product, written directly int
 parameters are read anew for every text, so they are never stale.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from operator import iadd

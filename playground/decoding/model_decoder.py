@@ -1,8 +1,6 @@
 """Next-token log probabilities from a model, step by step, for a batch of growing sentences; the trace of one
 given sentence; greedy decoding and sampling."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -2,8 +2,6 @@
 
 The zip is streamed and reproducible: its bytes depend on its contents alone, with fixed dates and sorted names."""
 
-from __future__ import annotations
-
 import io
 import re
 import time

@@ -1,8 +1,6 @@
 """The documents of an export: README.md, the model card, with the metadata that the Hugging Face Hub reads at its head; and run.ipynb,
 which trains the same run again and compares the last loss."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

@@ -1,8 +1,6 @@
 """The exported state of a run, frozen while the run continues; and the files of one that was exported, from a folder, a zip, a link or the
 Hugging Face Hub."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

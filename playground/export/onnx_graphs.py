@@ -5,8 +5,6 @@ cross_k, cross_v -> logits (B, V) of the next token, new_k, new_v (N, B, H, T + 
 row. N counts the decoder's layers. A sentence begins with T = 0 and empty self_k and self_v.
 """
 
-from __future__ import annotations
-
 import logging
 import warnings
 from collections.abc import Sequence

@@ -4,8 +4,6 @@
 don't calculate when they open a file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

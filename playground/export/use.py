@@ -6,8 +6,6 @@
 Needs torch and safetensors; a model whose tokenizers are of kind "bpe" or "unigram" needs sentencepiece as well.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import html

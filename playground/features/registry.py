@@ -1,7 +1,5 @@
 """Finds every panel: it is enough that a module of a feature declares one (see shared/panels.py)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from pkgutil import walk_packages

@@ -3,8 +3,6 @@
 Answers are packed into one file with their common parts stored once: a figure's colours, a head's weights, the source of a function.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import itertools

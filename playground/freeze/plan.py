@@ -2,8 +2,6 @@
 
 A grid is all combinations of the values of its axes; an axis is fields of the cursor that change together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod

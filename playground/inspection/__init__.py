@@ -10,8 +10,6 @@ and backward_sublayer (inside attention, and along the residual stream) · works
 of them) · interventions (heads switched off, attention edited; and the effects).
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

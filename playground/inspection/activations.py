@@ -4,8 +4,6 @@ Letters: S source length, T target length, L = S + T in a decoder-only model, H 
 target. The numbers are the running model's own: its modules' outputs, and the results inside of scaled_dot_product_attention.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

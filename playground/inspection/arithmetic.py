@@ -5,8 +5,6 @@ arithmetic: + - × ÷ ^ √( exp( erf( sin( cos( max(, and three signs for a col
 out: "Σ" the sum of its last column, "Σ left" the sum and "max left" the largest of its first.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ row: "the previous token" marks column q - 1. The place's mass is the mean weigh
 weight lies there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@ the places of that token; for the gain of a norm the sum of the normalised x tim
 probability less the target, divided by the number of target tokens because the loss is their mean.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

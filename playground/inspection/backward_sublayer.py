@@ -7,8 +7,6 @@ Residual connection: x + Sublayer(x) passes its gradient on to x unchanged, and 
 that read x and, in pre-norm models, through the norm before them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Each kind of stage has one function, which reads the relevant cells and parameters and writes the arithmetic on a sheet.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ An edit of a parameter gives a private copy of the model another tensor; an edit
 replaces a result inside of its attention. The model itself, which is shared, isn't changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple

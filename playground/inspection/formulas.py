@@ -1,7 +1,5 @@
 """Formulas: for each stage the paper's formula, its shape in letters and numbers, and the lines of the running code that compute it."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ clearly more than chance would put there. One lucky sentence doesn't suffice: ro
 have the place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -5,8 +5,6 @@ token's logit: with the scale of every norm fixed, a logit is a sum over the par
 every attention head, every feed-forward network, and the biases (Elhage et al. 2021).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

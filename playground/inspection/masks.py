@@ -1,7 +1,5 @@
 """The masks of a small batch, made by the model's own functions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

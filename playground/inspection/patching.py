@@ -5,8 +5,6 @@ All runs are rows of one batch through the model's own code: row 0 is the clean 
 corrupted one into which hooks copy activations of row 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest

@@ -1,7 +1,5 @@
 """Statements about one stage of the model: a few true facts, computed from its numbers and those of its inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Points are (N, D), one vector a row. Axes are (2, D), orthonormal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

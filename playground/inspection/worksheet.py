@@ -5,8 +5,6 @@ or scaled embeddings, so that the numbers stay short. Given numbers and answers 
 model's own.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -7,8 +7,6 @@ standard deviations.
 An experiment's messages are in its own area, like those of every lab (see lab.py), with `name_<arm>` for each arm.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType

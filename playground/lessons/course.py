@@ -6,8 +6,6 @@ A lesson's messages are `course.<lesson>.…` (see playground/words): `title`, `
 `question`, `guess_<answer>` and `why_<answer>`. Those of the tour's stops are `tour.…`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

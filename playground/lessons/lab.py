@@ -4,8 +4,6 @@ A lab's messages are the area `lab_<name>` (see playground/words): `title`, `que
 `guess_<answer>`, `why_<answer>`, for each exhibit `show_<exhibit>` and `caption_<exhibit>`, and `name_<label>` for labels that are words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial

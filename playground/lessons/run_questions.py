@@ -1,7 +1,5 @@
 """Questions of lessons about the run on screen: the correct guess is computed when the answer is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

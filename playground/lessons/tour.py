@@ -6,8 +6,6 @@ and asks for the substitute. Where it differs from the paper and the formula wou
 `variant`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

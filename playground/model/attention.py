@@ -1,7 +1,5 @@
 """Attention: every query is compared with all keys, and their values are mixed accordingly (section 3.2)."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -1,7 +1,5 @@
 """Copies: one model, several trees of modules, so that hooks on one don't affect the others."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from typing import Any

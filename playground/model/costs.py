@@ -4,8 +4,6 @@ Routes are the model's embeddings, sublayers and projection in order. A norm bel
 added to, a shared matrix to the first route that has it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache

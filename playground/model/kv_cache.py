@@ -3,8 +3,6 @@
 A token never attends to later ones, so its keys and values stay the same while the sentence grows; those of the memory never change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -1,7 +1,5 @@
 """Layers: attention and a feed-forward network, each wrapped in a residual and a norm (sections 3.1 and 3.3, figure 1)."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 from torch.nn import functional as F
 

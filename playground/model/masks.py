@@ -7,8 +7,6 @@ Sentences of unequal length share a rectangle by padding. Several pairs may shar
 masks, and each counts its own positions.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 All runs of the process share that state; a model that used it would depend on the other runs.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

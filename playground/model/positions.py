@@ -1,7 +1,5 @@
 """Position encodings: the order of tokens in a model without recurrence (section 3.5)."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

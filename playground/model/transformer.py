@@ -1,7 +1,5 @@
 """The Transformer: an encoder that reads, a decoder that writes (figure 1)."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Separate from the page's process: Ray kills a process whose cluster has been gon
 none. Only this module imports Ray.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

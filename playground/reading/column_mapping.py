@@ -1,7 +1,5 @@
 """Column mapping: finds the header row and the source and target columns, by their names and by their cells."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A few short sentences are little evidence, and half of each line is often Englis
 letters of two scripts in one word, capitals within words, signs between letters.
 """
 
-from __future__ import annotations
-
 import io
 import unicodedata
 from collections.abc import Mapping, Sequence

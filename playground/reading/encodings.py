@@ -1,7 +1,5 @@
 """Encodings: decodes a file into lines of text, by its own marks, by a guess shown to the user, or by the user's choice."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import re

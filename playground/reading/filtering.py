@@ -1,8 +1,6 @@
 """Filtering: rows of cells become pairs of sentences, or are dropped for one reason each; and cells that are probably not sentences: row
 numbers and ids, one very frequent value, and the error values that spreadsheets and exports write."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

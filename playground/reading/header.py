@@ -1,7 +1,5 @@
 """Header detection: which row names the columns, if any."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,8 +1,6 @@
 """Opening: an upload's bytes become sources (unpacked, decoded), and the first reader that recognises them gives the rows. Or the rows come
 from the Hugging Face Hub: the first of a data set, streamed by its id through the `datasets` library, where installed."""
 
-from __future__ import annotations
-
 import os
 import re
 import socket

@@ -1,7 +1,5 @@
 """Pairs: the parsed upload, the JSON that a run saves of it, and its report for users and programs."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Sequence

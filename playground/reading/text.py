@@ -14,8 +14,6 @@ Other tools leave escapes in sentences, which the user can have undone:
   time; html.parser fails on `<![`, and takes quadratic time for unclosed tags.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Archives: unpacks uploads in memory, within limits enforced while reading. Nothing is written to disk."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import re

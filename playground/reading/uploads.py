@@ -3,8 +3,6 @@
 Pairs and dropped rows add up to the rows read; every dropped row is named by its line and its reason.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

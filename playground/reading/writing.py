@@ -4,8 +4,6 @@ Cells that a spreadsheet would run as formulas get an apostrophe, which is remov
 every name in its header with an apostrophe; in such a file, and no other, one apostrophe before a possible formula is not text.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A room's activities by name: what a class does together, each a JSON object whose `kind` says what it is."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@ counts and their numbers forgotten: neither a count nor the difference of two re
 and "wrong"; each other group counts the choices for one exact wording of the question, under the hash of that wording.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ As an activity it is {"kind", "base": every knob, "arms": the knobs in which eac
 the arms to deal before the rest}. Numbers of members are strings there, as JSON keys must be. Older rooms have neither "lab" nor "first".
 """
 
-from __future__ import annotations
-
 import random
 import secrets
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ shown. Closing drops the numbers and leaves only counts. Counts of one or two gu
 LEAST are shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 """All rooms of this server. Every call takes the caller's token or ticket: the opener of a room is its teacher, others join as members. And
 the rules of rooms for runs: a member of a room can begin and change only runs that it allows, by whichever endpoint."""
 
-from __future__ import annotations
-
 import logging
 import math
 import threading

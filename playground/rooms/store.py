@@ -5,8 +5,6 @@ On the disk each is a file, replaced atomically, so a crash leaves either the ol
 folder, in case the file is damaged. Members who left are in neither.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

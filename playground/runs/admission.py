@@ -3,8 +3,6 @@
 A thread that holds the lock never waits for the disk or a worker. A new run reserves its place, is saved, then becomes visible.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ Trainings reserve their estimate. All else are shares: caches that can be rebuil
 evicted, whichever share it is in. The measured memory of this process and its children counts too: estimates may be wrong or incomplete.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import math

@@ -1,7 +1,5 @@
 """Completes a run's probe sentences: with its present model, or with the parameters of a captured step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 

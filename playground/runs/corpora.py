@@ -1,7 +1,5 @@
 """Corpora, and models of saved parameters, built once and shared: they are immutable, and several runs and readers use the same one."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 """How long a training takes: a forecast before it begins, with the factor that each choice adds; the remaining time while it trains; and
 the number of steps that fits a time limit."""
 
-from __future__ import annotations
-
 import logging
 import math
 import statistics

@@ -6,8 +6,6 @@ server can't know. Such a run is protected for `shared_days` after its last view
 could fill the server for ever by opening their own runs in a second browser.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Runs that begin with parameters from elsewhere: another run's, to be fine-tuned on other data, or a downloaded run's."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import io

@@ -7,8 +7,6 @@ Matrix products in bfloat16 are several times faster than in float32 on processo
 without. A narrow model loses on conversions what it gains on products.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import threading

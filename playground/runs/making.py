@@ -10,8 +10,6 @@ itself may crash the server: one that has made no progress in saves.TRIES attemp
 likelier to be innocent and has more attempts.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Run names that are easy to say in a classroom, and unguessable ids."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import random

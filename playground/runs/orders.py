@@ -8,8 +8,6 @@ By itself a run goes from "queued" to "preparing", "training", and "done", "dive
 and over "failed" to "interrupted" when a step hangs.
 """
 
-from __future__ import annotations
-
 import threading
 
 from playground.config import Refusal

@@ -3,8 +3,6 @@
 The scheduler's worker and the command line share this code; their runs are bit for bit the same.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """All runs of this server: the interface for the page and its routes. Every call that changes a run takes the caller's token."""
 
-from __future__ import annotations
-
 import atexit
 import logging
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Clocks and threads, injected into the parts of a server so that tests control both; and the time of day for long periods."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

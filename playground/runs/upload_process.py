@@ -5,8 +5,6 @@ few be read at once.
 report of how the upload was read (dropped lines and reasons, columns, encodings), which is saved with the pairs too.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import logging

@@ -4,8 +4,6 @@ sequences, numbers (tasks about symbols, and commands) · grammars (two language
 german, chinese (small languages) · toy_tasks (all of them by name, and their splits). Here: the interface of a task.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Small Chinese: measure words, places, questions and negation, with the gaps between words that Chinese doesn't write."""
 
-from __future__ import annotations
-
 from playground.tasks.grammars import Grammar, held_back
 
 NOUNS = {  # noun: its measure word, English singular and plural

@@ -1,7 +1,5 @@
 """Small German: gender, case, negation, questions and verbs at the end; and the example sentence of many tutorials."""
 
-from __future__ import annotations
-
 import random
 
 from playground.tasks import Example, Task

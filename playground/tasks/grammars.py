@@ -10,8 +10,6 @@ This is a synchronous context-free grammar (Lewis and Stearns, "Syntax-directed 
 Parsing uses the same rules in reverse: every derivation of a sentence gives a right translation.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache

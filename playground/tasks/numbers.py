@@ -1,7 +1,5 @@
 """Tasks about numbers: addition, numbers in the words of German, Chinese and English, and dates."""
 
-from __future__ import annotations
-
 import random
 import re
 from calendar import monthrange

@@ -1,7 +1,5 @@
 """Tasks about the order of symbols: copy, reverse, sort, rotate, brackets, lookup; and commands."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

@@ -4,8 +4,6 @@ The split is a function of the sentence alone: the task decides which sentences 
 hash of the source. So no held-out sentence is ever trained on, whatever the seed.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from functools import lru_cache

@@ -12,8 +12,6 @@ a stack. A decoder-only model has none of the three, and its layers are called t
 step's own batch (mean, std and entropy of its first ROWS) without padding. Training itself is unchanged.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager

@@ -8,8 +8,6 @@ A step of a small model is thousands of kernel launches, and each takes longer t
 once per batch shape and then replayed all at once.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Hashable, Iterator

@@ -1,7 +1,5 @@
 """The training loop as a generator of steps. To pause, don't ask for the next step; to stop, drop the generator; one step is next()."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """The optimiser: turns gradients into an update, by Adam (section 5.3), AdamW or Muon; and the learning rate of each step."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable

@@ -4,8 +4,6 @@ They have their own modules, dropout masks and hooks, and share one set of param
 parameters, never a half-applied update.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

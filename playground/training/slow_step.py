@@ -7,8 +7,6 @@ nothing; only where the run computes its loss in chunks (fast_step.py), this one
 model reads source and target in one pass here, so that each layer is called once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """One update of the parameters (section 5), as plain as it can be: the training loop does the same, but faster."""
 
-from __future__ import annotations
-
 import math
 
 from torch import Tensor

@@ -10,8 +10,6 @@ modules, called alike. The last module registers all trace types. With a shorter
 (tree shaking).
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import posixpath

@@ -1,8 +1,6 @@
 """Links and the page's start data: the settings, run and cursor of a link, and a sentence on the values that are ignored; words, declared
 knobs, colours and runs; and the fixed facts of a run."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any

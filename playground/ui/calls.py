@@ -1,7 +1,5 @@
 """The page's listeners, and the check of every call of one before Gradio parses it, which fails on most unexpected input."""
 
-from __future__ import annotations
-
 import json
 import logging
 import math

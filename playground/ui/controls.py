@@ -1,8 +1,6 @@
 """Makes a control for every knob from its declaration: a slider, segments, a list or a check box, labelled in the visitor's language. And
 summarises the settings: their preset, the amount of computation, the cost of each choice, and the learning rate by step."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any

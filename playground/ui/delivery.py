@@ -1,8 +1,6 @@
 """Response middleware: security headers, CORS for pages of other sites, compression, immutable caching of files whose names change with
 their content, and our parts of Gradio's responses."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 

@@ -7,8 +7,6 @@ first picture of the same run, sentence and numbers. Links to other views don't 
 return to a run of their own.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Files and code that a visitor takes along: attention as numpy arrays, a sentence's workbook, a run's zip, code that uses it."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,8 +1,6 @@
 """The only four places that touch what Gradio doesn't document. GRADIO.md says for each why, and what would replace it;
 tests/ui/test_network.py goes red with the release that breaks it. Imported before Gradio, see hook 1."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from types import ModuleType

@@ -5,8 +5,6 @@ folder, to be read once more, deleted after an hour or when it is full.
 A token in a header identifies a visitor. Browsers send no header with a stream: parameters of its address identify it.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import os

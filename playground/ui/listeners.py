@@ -3,8 +3,6 @@
 Values are passed by name (see `bridge`). Every client can call a listener, so inputs are validated: Gradio passes them on as they come.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import wraps

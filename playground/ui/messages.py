@@ -1,7 +1,5 @@
 """Messages of visitors to a route: the check of their origin, their JSON, and the response."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

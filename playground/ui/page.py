@@ -1,7 +1,5 @@
 """The page's layout in Gradio. listeners.py handles its controls, panels/ draws its panels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape

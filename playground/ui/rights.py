@@ -6,8 +6,6 @@ forbidden paths get the same response, to the last byte.
 Everything undeclared is closed: a new route of Gradio's, and a forgotten one of ours, which a test finds.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,8 +1,6 @@
 """The actions of rooms, for ui/rooms.py. A class's experiment is dealt, each member's arm trained, the board shared; a question is asked
 and guessed, closed, revealed and withdrawn, and its results read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

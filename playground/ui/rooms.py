@@ -6,8 +6,6 @@ A token identifies the visitor, as for runs. A stream's address has a ticket, si
 opens this room only (see rooms/room.py).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any

@@ -3,8 +3,6 @@
 Reading needs a run's unguessable id; the only route that changes a run is in command.py.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 from collections.abc import AsyncIterator, Callable

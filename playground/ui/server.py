@@ -3,8 +3,6 @@
 On a signal training runs are saved, within the ten seconds that Docker, a Space and systemd wait before they kill.
 """
 
-from __future__ import annotations
-
 import gc
 import logging
 import os

@@ -5,8 +5,6 @@ come, first served, and starts every call at once here: each waits for its turn 
 its caller listens, so that unread results don't pile up.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

@@ -6,8 +6,6 @@ recurrent (GRUs in the place of its layers) · decoder_only (one stack for sourc
 build (here: the paper's model, then its change). All are declared in playground/choices.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """Alternatives: other choices for parts of the paper's model."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

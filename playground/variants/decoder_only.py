@@ -8,8 +8,6 @@ In a prefix decoder the source's tokens attend to each other in both directions 
 causal one to earlier tokens only, as in GPT.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

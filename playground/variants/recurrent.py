@@ -4,8 +4,6 @@ with it, in the symbols of Cho et al. 2014 and Bahdanau et al. 2015.
 A GRU replaces all layers of a stack, with about the same number of parameters. No positions are added, as it reads in order anyway.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -18,8 +18,6 @@ The glossary has definitions of the page's terms, and the word forms to link. In
 which the word means something else.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """One look at a page as it stands: what a person could not read, press or tell from its ground."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

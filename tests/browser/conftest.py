@@ -1,7 +1,5 @@
 """A browser, a server, and pages that fail their test on the first sign of trouble."""
 
-from __future__ import annotations
-
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator

@@ -1,7 +1,5 @@
 """The app as a visitor meets it: a process of its own over a folder of its own, which can be ended and started again."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Steps that the people in these stories take again and again, and the places where they look."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The contents of the address: a view that is shared, reloaded, and gone back to; and a link that is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

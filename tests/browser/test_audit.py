@@ -1,8 +1,6 @@
 """Nothing on the page is unreadable, too small to press, too faint or against a rule of WCAG 2.2: every tab of every place with all that
 folds out of it, and what opens over the page; on three sizes, light and dark, in both languages."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

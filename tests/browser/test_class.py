@@ -1,7 +1,5 @@
 """A lesson with a teacher and five students, in the middle of which the server is killed: nothing is lost; and how a class follows."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable

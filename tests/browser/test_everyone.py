@@ -1,7 +1,5 @@
 """The page for everyone: in Chinese, in the dark, on a telephone, without a mouse, over a slow line."""
 
-from __future__ import annotations
-
 import json
 import re
 

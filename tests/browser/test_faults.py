@@ -1,7 +1,5 @@
 """The server ends in the middle of a training, or the line is gone for a moment: a page that stayed open shows what is."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Callable, Iterator

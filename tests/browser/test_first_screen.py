@@ -1,7 +1,5 @@
 """The first second: what stands first stays where it is, and little is fetched."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

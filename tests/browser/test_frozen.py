@@ -1,7 +1,5 @@
 """A frozen page from a plain file server, in a folder of it: no server of ours, no complaint of the browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A visitor looks into a model: who looks at whom, where a number comes from, and what becomes of the output when a part is taken away."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """A student takes a lesson and does what it asks, guesses in a lab, and breaks a model on purpose."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

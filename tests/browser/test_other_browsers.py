@@ -4,8 +4,6 @@ Debian has them: firefox-esr; webkit2gtk-driver and xvfb; and both need `pip ins
 Playwright's `moz-firefox` channel asks an ESR for what it does not know yet (emulation.setMediaFeaturesOverride).
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A teacher brings sentences of their own: as a file, as pasted text, and once the wrong file. What was typed is text, and never run."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """A visitor comes to the page, looks at what is there, trains a model, watches it learn, and goes back to see how it came about."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

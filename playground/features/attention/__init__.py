@@ -3,8 +3,6 @@
 Its blocks: all heads at once, and one head as lines.
 """
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 from playground.features.shared.blocks.general import Saved

@@ -1,7 +1,5 @@
 """All heads together: the table of their names and scores, these scores over training, the model view; and figures of heads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

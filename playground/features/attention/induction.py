@@ -1,8 +1,6 @@
 """Induction heads of a decoder-only model: the weight that each head gives to what followed an earlier occurrence of a token, and the exact
 match that is lost without the head."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

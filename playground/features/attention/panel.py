@@ -1,8 +1,6 @@
 """The Attention tab: every head small, one large, also as the products behind one score and as attention rollout through all layers; which
 keys a query attends to, by how much, and which are masked."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import replace
 from functools import cache

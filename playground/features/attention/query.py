@@ -6,8 +6,6 @@ half with the identity for the residual connection, multiplied through the layer
 feed-forward networks: it shows where information could have come from, not what mattered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

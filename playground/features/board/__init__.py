@@ -1,7 +1,5 @@
 """The Class tab: a class's runs, their pooled results, its progress in the course. Its block: the runs of a class."""
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 from playground.features.shared.blocks.kind import LineKey, kind

@@ -1,8 +1,6 @@
 """The runs of a class in one figure: their learning curves, and their scores against a knob or a number. An arm has one colour, dash and
 mark; a click on a run opens it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

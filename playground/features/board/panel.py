@@ -1,7 +1,5 @@
 """The board of a class experiment: its runs live, their pooled results, and a CSV file."""
 
-from __future__ import annotations
-
 from playground.config import Refusal
 from playground.cursor import choices
 from playground.features import board as kinds

@@ -1,7 +1,5 @@
 """A class's progress: its course, and the verdict on its pooled runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from playground.features.board.class_board import Board, compare_pairs, is_named, member_name

@@ -3,8 +3,6 @@
 Its blocks: the table in which runs are ticked, their outputs for one sentence, and where they disagree.
 """
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 from playground.features.shared.blocks.kind import LineKey, Token, kind

@@ -1,7 +1,5 @@
 """The Compare tab: a table of runs, and the overlaid learning curves of the ticked ones."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

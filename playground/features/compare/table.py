@@ -1,7 +1,5 @@
 """The table of runs: a row per run with its differences and results; searchable, sortable, and as a CSV file."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The Data tab, the preview of an upload before training, and what both say of sentences: counts, lengths, words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The Diagnostics tab: the gradient that reaches the encoder through memory, measures of every sublayer, and its parameters and cost."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

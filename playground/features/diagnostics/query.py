@@ -1,8 +1,6 @@
 """The diagnostics of a run at one step: as training recorded them, or recomputed for a run that was trained without them; one
 true sentence for each quantity; and the measured costs by route (model/costs.py)."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Vectors as a map in two dimensions with legible style, and their similarities."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Embeddings tab: tokens and states projected onto a plane along the replay, nearest neighbours, and cosines."""
 
-from __future__ import annotations
-
 from playground.config import SPECIAL_TOKENS
 from playground.features.embeddings import figure as pictures
 from playground.features.embeddings.query import STATES, TABLES, Vectors, vectors

@@ -1,7 +1,5 @@
 """A run's vectors along its replay: the embedding tables, and the encoder's and decoder's states of tokens in sentences."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

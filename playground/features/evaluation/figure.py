@@ -1,7 +1,5 @@
 """Length generalisation: the share of right sentences by target length, and of right tokens by place; the lengths of training framed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Length generalisation: accuracy on sentences of every length up to three times those of training, or of the existing lengths;
 at each place of a target; and true sentences about it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

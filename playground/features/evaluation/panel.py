@@ -1,7 +1,5 @@
 """The Evaluation tab: scores on sentences the run wasn't trained on, length generalisation, and mistakes."""
 
-from __future__ import annotations
-
 from playground.features.evaluation import figure as pictures, query as evaluation
 from playground.features.evaluation.lengths_query import REACH, Lengths, exact_facts, lengths, line_fact, token_facts
 from playground.features.evaluation.query import Mistake, Scores, score_upload, scores

@@ -1,7 +1,5 @@
 """Scores of a run's outputs for sentences it never saw: sacrebleu's, exact match, and token accuracy."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """One row of cross-attention edited by hand: the weights of a head in one decoding step, and the prediction they lead to."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from playground.features.interventions import figure as pictures, kinds

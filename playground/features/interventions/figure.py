@@ -1,7 +1,5 @@
 """Effects of interventions: probabilities before and after, and the importance of each head."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The cost of a change over many sentences, and each head's importance. Computed after the rest of the tab, since both take longer."""
 
-from __future__ import annotations
-
 from playground.features.interventions import figure as pictures, query as interventions
 from playground.features.interventions.panel import name_head, name_part, read_change
 from playground.features.interventions.query import Importance

@@ -1,7 +1,5 @@
 """Blocks of the Interventions tab: switches for heads, and one row of attention."""
 
-from __future__ import annotations
-
 from typing import Literal, TypedDict
 
 from playground.features.shared.blocks.kind import Hue, Shades, kind

@@ -1,7 +1,5 @@
 """The Interventions tab: the sentence before and after heads are switched off, memory is changed, or one row is edited."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

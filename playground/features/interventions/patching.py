@@ -1,7 +1,5 @@
 """Activation patching in the Interventions tab: what each activation of the clean sentence restores of its answer in a corrupted one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

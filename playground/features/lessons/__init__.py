@@ -3,8 +3,6 @@
 Their blocks. A visitor's progress and guesses are known only to their browser, which fills them in.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypedDict
 
 from playground.features.shared.blocks.kind import Value, kind

@@ -1,7 +1,5 @@
 """The questions at the end of a lesson: on the run on screen, graded at once; and, for teachers, all answers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from hashlib import sha256

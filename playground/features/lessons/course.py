@@ -1,7 +1,5 @@
 """The course: the list of lessons, a lesson to do, or the teacher's notes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from playground.config import Refusal

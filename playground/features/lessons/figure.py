@@ -1,7 +1,5 @@
 """The guesses of a class: a bar for each guess, stacked by confidence, with a grey part for unknown confidence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

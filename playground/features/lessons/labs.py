@@ -4,8 +4,6 @@ Each starting lab has a thumbnail, its result as a few lines; `python -m playgro
 labels, the lines don't: before guessing, a student sees that they differ, not which is which.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any, TypedDict

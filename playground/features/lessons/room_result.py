@@ -1,7 +1,5 @@
 """A class's guesses once they are revealed: the histogram, its caption, and the class's calibration over all its questions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

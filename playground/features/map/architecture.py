@@ -1,7 +1,5 @@
 """The paper's figure 1 for a run's model: every part from the tokens to the probabilities, and where the page shows it."""
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 from playground.config import ModelConfig

@@ -1,7 +1,5 @@
 """Numbers typed over on the map: the passes before and after, and their differences in words."""
 
-from __future__ import annotations
-
 from playground.config import Refusal
 from playground.features.map.layout import list_path, write_change, write_pair
 from playground.features.map.stage import Passes, name_columns, name_rows

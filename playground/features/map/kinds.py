@@ -1,7 +1,5 @@
 """Blocks of the map: the drawing itself, a stop of its tour, and what is below the open stage."""
 
-from __future__ import annotations
-
 from typing import Literal, TypedDict
 
 from playground.features.shared.blocks.kind import Block, Hue, MapColours, Miniature, Option, Token, kind

@@ -1,7 +1,5 @@
 """The layout of the map: the position of each stage in the drawing, the lines that join them, and every stage as a small picture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 

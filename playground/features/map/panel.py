@@ -1,7 +1,5 @@
 """The Map tab: the model as one drawing, and the tour through it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

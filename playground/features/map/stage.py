@@ -1,7 +1,5 @@
 """One open stage of the map as blocks: its numbers large, its shape, formula and code, and the derivation of the chosen cell."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

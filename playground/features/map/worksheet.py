@@ -1,7 +1,5 @@
 """The worksheet as a printable page: …/worksheet?seed=7&kind=decoder&key=1&lang=zh. No script, no external resources."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from html import escape

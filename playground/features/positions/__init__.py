@@ -1,7 +1,5 @@
 """The Positions tab: the encoding as a table, as waves and as similarity; a shift as a rotation; and the run's own position table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

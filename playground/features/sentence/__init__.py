@@ -1,7 +1,5 @@
 """The line above every tab: the sentence's tokens, the model's output at this step, whether it is right, and unknown tokens."""
 
-from __future__ import annotations
-
 from playground.data.readable import Unknown, find_unknown, replace_word
 from playground.features.shared import panels
 from playground.features.shared.view import View, tokens

@@ -1,8 +1,6 @@
 """Decoding, wherever it is shown: one step with its likeliest tokens and cross-attention, a beam's controls, sentences that go wrong, and
 outputs before and after a change of the model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal

@@ -1,7 +1,5 @@
 """The derivation of the chosen number as blocks: a table of terms whose labels link to their sources, and the sum."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """Controlled experiments: the arms of a lab train side by side, each as an ordinary run; their exhibits so far, and the verdict."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from playground.config import Refusal, limits

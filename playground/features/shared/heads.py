@@ -1,7 +1,5 @@
 """One attention head, wherever it is drawn: which head, its mask, the names of its axes, its picture and its caption."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from playground.features.shared import blocks

@@ -1,7 +1,5 @@
 """Guessing, for labs and lessons: a guess with its confidence, required before the result; the verdict on it; and a lab's exhibits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Names on the page: of knobs and their values, of runs and what makes them differ, of sublayers; and which runs can be compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from playground.config import KNOBS, Experiment, default, limits

@@ -1,7 +1,5 @@
 """Declares panels: what a tab shows, or a part of one that is loaded later or stands above every tab."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 

@@ -1,7 +1,5 @@
 """Runs viewed together, whatever their tasks: those that can be ticked, the pinned one, and those that differ only in their seed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Uploads of own sentences, files or pasted text: read by reading/uploads and cached under an id that only the visitor's page knows."""
 
-from __future__ import annotations
-
 import hmac
 import io
 import json

@@ -1,7 +1,5 @@
 """A view: the run, step, sentence and cursor of one request, validated from its parameters; and how it formats measured numbers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """The batch of a training step: its rows, its losses, and the sum behind a number."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

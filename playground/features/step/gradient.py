@@ -1,7 +1,5 @@
 """The backward pass of a training step: p - y at the output, and the gradient of every sublayer and parameter."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from playground.features.shared import blocks

@@ -1,7 +1,5 @@
 """The Step tab: one training step in slow motion, from the batch to the optimiser's update."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -4,8 +4,6 @@ A run's own next step needs its optimiser's moments, which are in its saves; at 
 kept without them the step is that of a fork of the run: the same batch, loss and gradients, and a fresh optimiser.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One training step's batch, row by row, and the way of its gradient through a sublayer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Teacher forcing tab: teacher forcing and free running side by side. Its block: aligned decodings."""
 
-from __future__ import annotations
-
 from typing import Literal, TypedDict
 
 from playground.features.shared.blocks.kind import Token, kind

@@ -1,7 +1,5 @@
 """The logit lens as a grid, and the votes of heads and sublayers as bars and as a path."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

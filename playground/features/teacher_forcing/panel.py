@@ -1,7 +1,5 @@
 """The Teacher forcing tab: one sentence with teacher forcing, free running, and free running with one token corrected."""
 
-from __future__ import annotations
-
 from itertools import zip_longest
 
 from playground.features import teacher_forcing as kinds

@@ -1,7 +1,5 @@
 """Teacher forcing and free running: fed the reference as in training, fed its own output as in use; and the effect of one correction."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 Its blocks, filled from the stream of a run that trains; and its sample outputs.
 """
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 from playground.features.shared.blocks.kind import kind

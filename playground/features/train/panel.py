@@ -1,7 +1,5 @@
 """The Training tab: cross-attention on the page's sentence, beside the run's curves and its outcome."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 

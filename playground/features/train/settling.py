@@ -4,8 +4,6 @@ Whether a head follows a pattern is measured on the sentence on screen at the st
 inspection/heads.py).
 """
 
-from __future__ import annotations
-
 from playground.features.shared.heads import (
     build_small_heads,
     compute_mask,

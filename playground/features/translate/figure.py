@@ -1,7 +1,5 @@
 """The tree of a beam search: a row for each step, downwards; a score under each token; pruned hypotheses on dotted lines."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The Translate tab: all decoding methods, each step's likeliest tokens, and their cost. The greedy output is above the tab."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from playground.config import MAX_POSITIONS, UNK, Refusal

@@ -1,8 +1,6 @@
 """The price of a longer sentence with and without a KV cache: multiply-adds and bytes by formula, and milliseconds measured with the run's
 own model."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Translates a sentence by any decoding method: outputs, costs, the fate of the right answer in a beam, and words copied for <unk>."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Every step of a decoding: the tree of a beam with its verdict, and the table of likeliest tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

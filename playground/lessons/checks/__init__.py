@@ -11,8 +11,6 @@ A question's messages are `checks.<name>`, and `checks.<name>_why` for its answe
 `checks.<name>_choice_<option>`; of a wrong belief also `checks.<name>_choice_<option>_why` (why it is believed).
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

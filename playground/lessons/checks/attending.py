@@ -1,7 +1,5 @@
 """Questions on the layers: attention and heads, and the numbers of the map."""
 
-from __future__ import annotations
-
 from itertools import pairwise, permutations
 from math import exp, sqrt
 

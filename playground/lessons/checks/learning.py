@@ -1,7 +1,5 @@
 """Questions on the training of the run on screen: curves, steps, data, and the limits of a list of training sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import exp, log
 

@@ -1,7 +1,5 @@
 """Questions on the model's inputs and its outputs: tokens, positions and masks; and the choice among tokens or outputs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from math import factorial, prod, sqrt
 

@@ -1,8 +1,6 @@
 """The labs. Each is a folder here that is found by itself: its code declares the lab as LAB, or a family of labs in one table as LABS;
 `en.json` and `zh.json` have its words, and a test of what it alone does lies beside them as test_<name>.py."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path

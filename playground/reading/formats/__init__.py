@@ -9,8 +9,6 @@ Shared: languages (their names, and the language of a line) · column_names and 
 Every module here is imported, and each of its readers registers itself with its confidence: a new format is one new module.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum

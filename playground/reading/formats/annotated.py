@@ -1,8 +1,6 @@
 """Annotated text, a row for each sentence: test sets of shared tasks (WMT, IWSLT), treebanks (CoNLL-U), interlinear glosses (Toolbox,
 FLEx), the prompts of Duolingo's STAPLE, and the output of fairseq-generate."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections import Counter, defaultdict

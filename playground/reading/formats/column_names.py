@@ -4,8 +4,6 @@ names of two files.
 columns.json has the lists, in many languages, written as `plain` returns them, except for accents: lower case, `_` for spaces.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterable, Sequence

@@ -4,8 +4,6 @@ inflectional features.
 The same name is a column of sentences in one file and of source addresses in another, so a summary of the cells decides too.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -3,8 +3,6 @@
 In a tab-separated file quotes are ordinary characters, unless all of them are placed as a spreadsheet writes them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import takewhile

@@ -1,7 +1,5 @@
 """Exchange formats of translators: translation memories (TMX 1.1 and 1.4) and documents to translate (XLIFF 1.2 and 2.0)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

@@ -4,8 +4,6 @@ The evidence is in the lines only: labels, blank lines between pairs, alternatin
 file is refused, since one extra line would shift all that follow.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

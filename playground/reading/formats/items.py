@@ -1,7 +1,5 @@
 """Items: values of JSON, Parquet and the Hub (dictionaries, lists) become named cells, and these rows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta

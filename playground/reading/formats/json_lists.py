@@ -1,8 +1,6 @@
 """JSON and JSON Lines: parses text into values and finds the list of items in them, at the top or nested, as rows or columns, as a list or
 a dictionary; `items` makes rows of these."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

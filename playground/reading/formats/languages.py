@@ -5,8 +5,6 @@ languages.json has the lists; most names are from Unicode's CLDR (Unicode Licens
 letters: enough to tell whether two languages alternate in a few lines, but not reliable for a single line.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -1,8 +1,6 @@
 """Lines: two files paired line by line, or by keys in common in their first columns (verse numbers); a third file may link their keys
 (Tatoeba)."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -2,8 +2,6 @@
 with a change of script: dog 狗; cards of Quizlet with a separator between them, `hello<tab>hallo;bye<tab>tschüss`; and dictionaries like
 CEDICT."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Parquet: tables of published data sets, read with pyarrow where it is installed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

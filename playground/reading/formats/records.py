@@ -4,8 +4,6 @@ separate the sides of a pair.
 Sentences may contain the same signs, so such a sign must occur exactly once in nine of ten lines, with text on both sides.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Sheets: workbooks of Excel (.xlsx), read with openpyxl row by row, and OpenDocument (.ods), with cells as displayed."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

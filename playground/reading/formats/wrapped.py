@@ -1,7 +1,5 @@
 """Wrapped tables: comments before the lines, line numbers, lines in quotes, Python dictionaries in cells."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -3,8 +3,6 @@
 Only JSON and safetensors are ever read. A safetensors file's header is checked before its size is allocated.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -3,8 +3,6 @@
 Files are untrusted: sizes are bounded, digests compared, and contents checked against the config before memory is allocated.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

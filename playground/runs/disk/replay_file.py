@@ -1,8 +1,6 @@
 """The numbers of a run as files, validated against the model: its parameters; and its replay, as replay.json, the index, and
 replay.safetensors."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

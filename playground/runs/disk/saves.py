@@ -4,8 +4,6 @@ Two saves share no file, so that damage to one leaves the other intact: a damage
 doubles the disk space; an ended run keeps one save.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence

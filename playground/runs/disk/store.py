@@ -3,8 +3,6 @@
 Ids are generated here: no visitor's input is ever joined to a path.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import tempfile

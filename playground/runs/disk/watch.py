@@ -1,7 +1,5 @@
 """Monitors the disk: pending calls and their waiting time, the last write error, and free space."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

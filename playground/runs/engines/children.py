@@ -4,8 +4,6 @@ Forked from a process with torch loaded, so that memory and start-up time are sh
 replaced, and its runs resume from their last saves.
 """
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import os

@@ -1,8 +1,6 @@
 """Chooses the engine that trains a run: a cluster if connected, the page's process, or a child process; and the client side of remote
 training, which calls a host and applies its increments to the run."""
 
-from __future__ import annotations
-
 import logging
 import multiprocessing
 from collections import Counter

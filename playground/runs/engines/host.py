@@ -1,8 +1,6 @@
 """The server side of remote training: the trainings of a process, called one at a time from another. Each is recorded into a local run,
 whose increments are sent to the client: the records since the last call, as plain values, arrays and bytes."""
 
-from __future__ import annotations
-
 import math
 import traceback
 from collections.abc import Mapping, Sequence

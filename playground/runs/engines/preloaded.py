@@ -4,8 +4,6 @@ second.
 Nothing here may start a thread: threads are not inherited by a fork.
 """
 
-from __future__ import annotations
-
 import gc
 from contextlib import suppress
 

@@ -4,8 +4,6 @@ In executor terms: `prepare` submits, `advance` continues and applies all events
 which is the status; `abort` cancels a hung call, `close` closes. Pause, stop and delete belong to the job.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Protocol, TypeVar
 

@@ -1,7 +1,5 @@
 """Saves a run at work: when, what, and the message if the disk refuses."""
 
-from __future__ import annotations
-
 import logging
 
 from playground.config import Refusal

@@ -8,8 +8,6 @@ end well before the total time is over, and the last is no later than with equal
 owner's least-served run: so all make visible progress, and none starves.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import threading

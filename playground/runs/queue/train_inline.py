@@ -3,8 +3,6 @@
 Shares the recording with the workers, so the runs are the same.
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator

@@ -1,7 +1,5 @@
 """The runs at work: one job each, a scheduler per device, and a watchdog for hung turns."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections import Counter

@@ -4,8 +4,6 @@ Read in this order:
 arguments (types, defaults and bounds) · answers (implementations).
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 """The arguments of the endpoints: types, defaults and bounds from the declarations of knobs (config.py) and of the cursor (cursor.py);
 their words have the same names in words/."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Panels call `blocks.<kind>(id, …)`. A script registers how each is drawn (see 
 `npm run types` tells the scripts' type checker their fields.
 """
 
-from __future__ import annotations
-
 import inspect
 import textwrap
 from functools import cache

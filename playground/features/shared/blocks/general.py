@@ -1,7 +1,5 @@
 """Blocks for any panel: text, tables, figures, controls and layout; and those that the live stream fills."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, TypedDict
 
 from playground.features.shared.blocks.kind import Block, Hue, Option, Shades, Token, kind

@@ -1,7 +1,5 @@
 """Declares kinds of blocks, and the records that several kinds share."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from functools import wraps

@@ -1,7 +1,5 @@
 """Attention figures: the matrix of one head, small ones of several, the row of one step, and a mask with the causes that hide keys."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ picture that a tab is about fills the room it has, with its titles and its legen
 and r ± 0.5.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

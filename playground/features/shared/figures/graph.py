@@ -1,7 +1,5 @@
 """Lines over one number, such as the variance of q·k over d_k; dots and bars: numbers for each of several names or tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pictures without Plotly: a still of a figure, a learning rate's line as SVG, a matrix as a small grid of integers."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping
 from html import escape, unescape

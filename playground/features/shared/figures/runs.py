@@ -1,7 +1,5 @@
 """Several runs in one figure: exact match or validation loss, a line for each run; and a pinned run behind the curves of another."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

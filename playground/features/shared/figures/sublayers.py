@@ -1,7 +1,5 @@
 """Diagnostics of a model: a dot for each of its parts, the same over training, and the entropy of heads."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Signed values are centred at 0, positive ones begin there, probabilities lie bet
 hatched. Small grids show their numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

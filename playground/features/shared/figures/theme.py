@@ -5,8 +5,6 @@ Probabilities have one sequential scale from 0 to 1, signed values one diverging
 are reversed, so that large values always contrast with the page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

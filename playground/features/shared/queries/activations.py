@@ -1,7 +1,5 @@
 """Everything a run's model computes for one sentence, at one step, and the derivation of one of its numbers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Learning curves of several runs: validations by step, seconds or tokens, where they can be compared, and their spread over seeds."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

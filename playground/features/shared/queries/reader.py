@@ -1,7 +1,5 @@
 """The entry point to a run's models: everything inside any sentence at any kept step, while training goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Results of the reader: pieces, outputs, everything inside one sentence; and right answers: references, their alignment, examples."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,8 +1,6 @@
 """One evaluation of a run at a step: loss, token accuracy and exact match on all of a split, the same for every panel; and
 the time slices of a long query, between which short queries of other visitors run and a caller sees progress."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce

@@ -1,7 +1,5 @@
 """Ablations: questions about parts of the Transformer, each answered by one controlled experiment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

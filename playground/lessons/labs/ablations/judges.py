@@ -1,8 +1,6 @@
 """Judges of ablations: functions that return the guess supported by an experiment's results; and two experiments with measures of their
 own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """The alignment head: is the cross-attention head with the most weight on the right source tokens the one that carries them? Its weights
 are compared with what its output alone restores in corrupted sentences (activation patching)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """And GPT: encoder-decoder, prefix decoder and causal decoder on one task, with the same number of parameters."""
 
-from __future__ import annotations
-
 from playground.lessons.controlled import CLOSE, ControlledExperiment, Results, above, mean
 from playground.model.transformer import Transformer
 from playground.variants.decoder_only import DecoderOnly, join_masks, replace_stacks

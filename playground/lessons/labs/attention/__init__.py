@@ -1,7 +1,5 @@
 """Attention by hand: softmax and its scale, queries times keys, and permuted tokens."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

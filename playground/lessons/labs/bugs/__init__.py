@@ -1,8 +1,6 @@
 """The bug lab: common bugs, each trained beside the correct model, under two metrics: token accuracy with teacher forcing, and exact match
 in free-running decoding."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ Up to its first mistake a model reads the same tokens in both, so the mistake is
 They differ only after that position.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Masked loss (sections 3.4 and 5.4): the effect of padding on the mean, ignore_index, and the target of label smoothing."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

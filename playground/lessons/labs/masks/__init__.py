@@ -1,7 +1,5 @@
 """Masks made step by step, and padding on either side."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """The same model in torch.nn.Transformer: how far apart the outputs are, and what its fast path leaves out."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import warnings

@@ -1,7 +1,5 @@
 """Builds torch.nn.Transformer equivalent to one of our models: arguments, parameters and masks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

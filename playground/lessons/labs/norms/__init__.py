@@ -1,7 +1,5 @@
 """Layer norm beside batch norm, two ways to write it, and dropout."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor, nn

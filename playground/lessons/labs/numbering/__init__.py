@@ -1,7 +1,5 @@
 """Position numbers (section 3.5): integers, fractions of the length, one-hot vectors or sinusoids, and the addition theorem."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Positional encodings by hand: sinusoids and what a shift does to them, and rotary positions."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Shapes of attention (section 3.2.2): (B, L, D) to (B, H, L, K) and back, and the effect of each step on the numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

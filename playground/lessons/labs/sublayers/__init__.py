@@ -1,7 +1,5 @@
 """Sublayers by hand: the feed-forward network, and residual connections."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import deepcopy
 

@@ -1,7 +1,5 @@
 """Tokens: byte-pair encoding, and from tokens to vectors and back."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from itertools import pairwise

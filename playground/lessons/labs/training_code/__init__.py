@@ -1,7 +1,5 @@
 """Slips in training code: layouts of the loss's arguments, and a forgotten zero_grad."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

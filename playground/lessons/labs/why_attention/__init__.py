@@ -1,8 +1,6 @@
 """Why attention: models with and without attention and recurrence at similar parameter counts: accuracy by length, time of a training step,
 and sequential operations."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 
