@@ -10,6 +10,8 @@ are {name in USUAL: number}: of unfinished runs at once (waiting, training or pa
 whole room.
 """
 
+from __future__ import annotations
+
 import hmac
 import unicodedata
 from collections.abc import Mapping
