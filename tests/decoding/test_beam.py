@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from playground.config import BOS, EOS, PAD, UNK, Refusal
-from playground.decoding import Constraints, beam, best, classify, greedy, search, searches
+from playground.decoding import Constraints, best, classify, greedy, search, searches
 from playground.decoding.constraints import FREE
 from tests.decoding.test_sampling import SOURCES, every_sentence, logprobs_by_teacher_forcing, untaught
 
@@ -75,16 +75,6 @@ def test_a_narrow_beam_meets_constraints_too_for_one_sentence_and_for_two(seed, 
         assert search(model, source, width, 0.6, limit, constraints=constraints).hypotheses[0].ids == ids
         without = Constraints(must_not=(ids[:1], ids[1:3] or ids[:1]))
         assert EOS in ids[:2] or all(meets(ids, without) for ids in best(model, [source], [9], width, 0.6, without))
-
-
-@pytest.mark.night
-@pytest.mark.trust
-def test_the_largest_that_was_promised():
-    """Six tokens, five steps: 4,686 sentences."""
-    model, source = untaught(vocab=6, seed=4), SOURCES[2]
-    scores = all_scores(model, source, 6, 5, 0.6)
-    best = beam(model, source, len(scores), 0.6, 5)[0]
-    assert scores[best.ids] == pytest.approx(max(scores.values()), abs=1e-4)
 
 
 @given(st.integers(1, 3), st.sampled_from([1, 2, 5]), st.sampled_from([(), (4, 8), (EOS,)]))

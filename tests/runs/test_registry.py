@@ -249,11 +249,11 @@ def test_whoever_looks_finds_it_going_on_and_it_becomes_what_it_would_have_becom
 @pytest.mark.fault("kill -9 while runs are paused or stopped", "they stay so until a person resumes them")
 def test_the_owner_comes_or_a_class_and_all_of_theirs_go_on_but_what_a_person_paused_or_stopped(world, monkeypatch):
     held = [ordered(world, training(world, step=1), order) for order in ("pause", "stop")]
-    *mine, yours, awaited = [training(world, owner, step=1) for owner in (ME, ME, YOU, "a third")]
+    *mine, yours, awaited = [world.runs.create(tiny(steps=LONG), owner) for owner in (ME, ME, YOU, "a third")]
     after = world.restart()
     status = lambda *runs: {after.get(run.id).status for run in runs}  # noqa: E731
     after.visitors.record_address(ME, ADDRESS)
-    for run in (*held, *mine):
+    for run in held:
         after.mark_seen(run.id)
     world.until(lambda: status(*mine) == {"training"})
     assert status(yours, awaited) == {"interrupted"}
