@@ -227,14 +227,14 @@ def test_a_fork_begins_with_the_numbers_typed_over_and_its_parent_keeps_its_own(
     source, text = begun(world, order="pause"), "encoder.0.feed_forward.W_1.weight:2,1=0.1,-3;projection.weight=r7"
     original = {name: tensor.clone() for name, tensor in source.snapshot.parameters.items()}
     reader = Reader(world.runs)
-    seen = dict(apply(reader.model_at(source, None)[0], parse(text)).named_parameters())  # on the map
+    on_the_map = dict(apply(reader.model_at(source, None)[0], parse(text)).named_parameters())
     reader.close()
     typed, matrix = original["encoder.0.feed_forward.W_1.weight"].clone(), original["projection.weight"]
     typed[2, 1:3] = torch.tensor([0.1, -3.0])
     drawn = torch.randn(matrix.shape, generator=torch.Generator().manual_seed(7)) * matrix.std(correction=0) + matrix.mean()
     expected = original | {"encoder.0.feed_forward.W_1.weight": typed, "projection.weight": drawn}
     fork = world.runs.fork(source.id, source.step, YOU, plan_change(text))
-    assert all(shared.same_parameters(fork.snapshot.parameters, other) for other in (expected, seen))
+    assert all(shared.same_parameters(fork.snapshot.parameters, other) for other in (expected, on_the_map))
     fork = world.restart().get(fork.id)
     second = world.runs.fork(fork.id, fork.step, ME)
     assert all(shared.same_parameters(run.snapshot.parameters, expected) for run in (fork, second))

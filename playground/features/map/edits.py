@@ -49,8 +49,8 @@ def build_effect(view: View, passes: Passes) -> list[dict]:
     learned = select_learned(view.reader.model_at(view.run, view.step)[0], passes.edits)
     limit = [view.say("edits.only_learned")] if len(learned) < len(passes.edits) else []
     sentence = blocks.text("edits-typed", paragraph([typed, _describe(view, passes), view.say("edits.private"), *limit]), css="pg-cell")
-    kept = {"step": edited.after.step, "edits": ";".join(map(str, learned))}
-    keep = [blocks.button("keep-edits", "command", view.say("edits.keep"), command="fork", values=kept)] if learned else []
+    values = {"step": edited.after.step, "edits": ";".join(map(str, learned))}
+    keep = [blocks.button("keep-edits", "command", view.say("edits.keep"), command="fork", values=values)] if learned else []
     comparison = build_comparison(view, edited.outputs, texts(edited.before.targets), (likely[0], likely[1]), changed=True)
     return [blocks.row("edits", sentence, undo, undo_all, *keep, css="controls"), *comparison]
 

@@ -80,5 +80,5 @@ def test_other_architectures_and_numbers_that_overflow_are_refused(site):
     whole = block(site.panel("attention", **at, view="whole"), "attention")["figure"]["data"][0]["z"]
     assert whole[4][1] == 0.5
     assert "no memory" in block(site.panel("map", **at | {"edits": "memory:0,0=1"}), "edits-refused")["text"]
-    kept = site.act(MINE, "fork", decoder_only.id, edits="layers.0.feed_forward.W_1.weight:0,0=1")["run"]
-    assert site.http.get(f"{PREFIX}/run/{kept}").json()["line"].startswith("1 edit on the Map")
+    fork = site.act(MINE, "fork", decoder_only.id, edits="layers.0.feed_forward.W_1.weight:0,0=1")["run"]
+    assert site.http.get(f"{PREFIX}/run/{fork}").json()["line"].startswith("1 edit on the Map")
