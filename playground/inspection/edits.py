@@ -102,6 +102,20 @@ def check(model: Transformer, shapes: Mapping[str, Sequence[int]], edits: Iterab
             raise Refusal("edits.elsewhere", edit=str(edit))
 
 
+def select_learned(model: Transformer, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Selects the edits of parameters: without those of fixed tables and of stages, which belong to a sentence."""
+    names = dict(model.named_parameters(remove_duplicate=False))
+    return tuple(edit for edit in edits if edit.name in names)
+
+
+def edit_parameters(model: Transformer, edits: Sequence[Edit]) -> dict[str, Tensor]:
+    """Returns the edited parameters by name. Raises Refusal for an edit of anything else."""
+    for edit in set(edits).difference(select_learned(model, edits)):
+        raise Refusal("edits.elsewhere", edit=str(edit))
+    check(model, {}, edits)
+    return dict(apply(model, edits).named_parameters())
+
+
 def apply(model: Transformer, edits: Sequence[Edit], watch: Callable[[str, Tensor], object] | None = None) -> Transformer:
     """Returns an edited model that shares all other tensors with `model`; without edits `model` itself. `watch` is called with the address
     and the tensor of each stage inside of its attention."""

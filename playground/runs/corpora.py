@@ -130,7 +130,7 @@ class ModelCache:
         """Returns the model of the newest parameters when `step` is None, otherwise of the saved ones nearest to it. Raises Refusal."""
         actual, parameters = run.parameters_at(step)
         return self._built.get_or_make(
-            (run.id, actual, id(parameters)), lambda: Built(self._build(run, actual, parameters), actual, next(self._numbers), parameters)
+            (run.id, actual, id(parameters)), lambda: Built(build_model(run, actual, parameters), actual, next(self._numbers), parameters)
         )
 
     def get_cached(self, run: Run, step: int | None) -> Built | None:
@@ -142,12 +142,14 @@ class ModelCache:
         actual, parameters = run.parameters_at(step)
         return run.id, actual, id(parameters)  # a resumed run may reach the same step with other parameters
 
-    def _build(self, run: Run, step: int, parameters: Parameters) -> Transformer:
-        tokenizers = run.tokenizers
-        if tokenizers is None:
-            raise Refusal("runs.nothing_yet")
-        config = replace(run.experiment.model, memory_mode=run.memory_mode_at(step))
-        return filled_copy(_build_modules(config, *(tokenizer.size for tokenizer in tokenizers)), parameters)
+
+def build_model(run: Run, step: int, parameters: Parameters) -> Transformer:
+    """Builds the run's model at `step` with numbers of its own. Raises Refusal for a run that isn't prepared yet."""
+    tokenizers = run.tokenizers
+    if tokenizers is None:
+        raise Refusal("runs.nothing_yet")
+    config = replace(run.experiment.model, memory_mode=run.memory_mode_at(step))
+    return filled_copy(_build_modules(config, *(tokenizer.size for tokenizer in tokenizers)), parameters)
 
 
 @lru_cache(MAX_STRUCTURES)

@@ -26,6 +26,7 @@ from playground.runs.housekeeping import Housekeeper
 from playground.runs.names import new_id, owner_of
 from playground.runs.orders import next_status
 from playground.runs.queue.workers import Workers
+from playground.runs.replay import Parameters
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Loop, Runtime, now
 
@@ -33,6 +34,9 @@ log = logging.getLogger(__name__)
 RETRY_SECONDS = 5.0  # until a run that found no place is retried
 RESUMING_MESSAGES = ("runs.interrupted", "runs.end_not_saved", "runs.earlier_save")  # a hung run waits for a person
 FINAL_REFUSALS = ("runs.unknown", "runs.not_resumable")  # the run was deleted, or its status has changed
+
+# Edits the parameters of a run at a step; returns them and the number of edits. May raise Refusal.
+Change = Callable[[Run, int, Parameters], tuple[Parameters, int]]
 
 
 def new_run(experiment: Experiment, token: str, **values: Any) -> Run:
@@ -57,9 +61,9 @@ def copy_run(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
     return run, folder.files()
 
 
-def fork_run(folder: Folder, step: int | None, token: str) -> tuple[Run, dict[str, bytes]]:
-    """Creates the caller's fork from the saved parameters nearest to `step` (None: the newest), and its files, all from this one save.
-    Raises Refusal when it has no parameters yet.
+def fork_run(folder: Folder, step: int | None, token: str, change: Change | None = None) -> tuple[Run, dict[str, bytes]]:
+    """Creates the caller's fork from the saved parameters nearest to `step` (None: the newest), and its files, all from this one save;
+    `change` is made to the parameters. Raises Refusal when it has no parameters yet.
 
     Step numbers continue, hence the learning rate too; history and replay up to there are the parent's. The last step is the parent's, or
     as many steps again when none are left. Live knobs keep their values; the optimiser state is restored if saved there, otherwise fresh.
@@ -71,13 +75,14 @@ def fork_run(folder: Folder, step: int | None, token: str) -> tuple[Run, dict[st
     if goes_on:
         actual, parameters = newest.step, newest.parameters
     state = {file: folder.read(file)} if goes_on else {}
+    parameters, edits = change(source, actual, parameters) if change else (parameters, 0)
     left = source.steps - actual
     experiment = source.experiment if left > 0 else source.experiment.with_(steps=actual + source.steps - source.first_step)
     run = new_run(
         experiment, token, data=source.pairs, credit=source.credit, secret=source.secret, parent=(source.id, actual), first_step=actual,
-        step=actual, checkpoint_step=actual, live=source.live_at(actual),
+        step=actual, checkpoint_step=actual, live=source.live_at(actual), edits=edits,
     )  # fmt: skip
-    history, replay = source.history.until(actual), source.replay.resume_at(actual, run.steps, parameters)
+    history, replay = source.history.until(actual), source.replay.resume_at(actual, run.steps, parameters, edits > 0)
     run.parts |= {"history": history, "replay": replay, "tokenizers": source.tokenizers}
     return run, pack_run(run, parameters) | state
 

@@ -18,7 +18,7 @@ from playground.runs.engines.choice import Engines
 from playground.runs.housekeeping import Housekeeper, Share
 from playground.runs.incoming import open_zip, tune_run
 from playground.runs.limits import Limits
-from playground.runs.making import CutOff, Starter, copy_run, fork_run, new_run
+from playground.runs.making import Change, CutOff, Starter, copy_run, fork_run, new_run
 from playground.runs.names import clean_label, owner_of, owns
 from playground.runs.orders import next_status
 from playground.runs.queue.workers import Workers
@@ -195,10 +195,10 @@ class Runs:
         if not run.working:
             self._save_fields(run, "live")
 
-    def fork(self, id: str, step: int | None, token: str) -> Run:
+    def fork(self, id: str, step: int | None, token: str, change: Change | None = None) -> Run:
         """Creates a run that continues from the saved parameters nearest to `step` (see run.parent and making.py). Allowed for any run
         whose sentences the caller may see. Raises Refusal when none are saved yet."""
-        return self._start_from(id, token, lambda folder: fork_run(folder, step, token))
+        return self._start_from(id, token, lambda folder: fork_run(folder, step, token, change))
 
     def tune(self, id: str, step: int | None, wanted: Experiment, pairs: Pairs | None, token: str, label: str = "") -> Run:
         """Creates a run that trains them on with other pairs, see incoming.py. Allowed as a fork is. Raises Refusal."""

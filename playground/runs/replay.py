@@ -209,10 +209,10 @@ class Replay:
         for rounded in self.parameters_by_step.values():
             rounded.read = None
 
-    def resume_at(self, step: int, total: int, parameters: Parameters) -> Replay:
+    def resume_at(self, step: int, total: int, parameters: Parameters, changed: bool = False) -> Replay:
         """Returns the replay of a run that resumes at `step`, with these parameters, and ends at `total`: the same number of frames,
-        including those up to `step`. Parameters saved up to there are reused, since rounding them again would change them. A lost replay,
-        which has no plan, starts afresh."""
+        including those up to `step`. Parameters saved up to there are reused, since rounding them again would change them; with `changed`
+        parameters those of `step` are not, nor is its frame. A lost replay, which has no plan, starts afresh."""
         old = self.plan
         steps = old.steps
         if not steps:
@@ -225,7 +225,7 @@ class Replay:
         later = select_evenly([at for at in steps if at >= step], max(planned_count - len(earlier), planned_count // 2))
         resumed = Replay(replace(old, steps=steps, parameter_steps=tuple(sorted({*earlier, *later}))))
         resumed.frames, resumed.parameters_by_step = self.frames, dict(self.parameters_by_step)
-        resumed.reopen(step)
+        resumed.reopen(step - changed)
         if step not in resumed.parameters_by_step:
             resumed.save_parameters(step, parameters)
         return resumed

@@ -65,6 +65,7 @@ class Run:
     parent: tuple[str, int] | None = None  # forked from (run id, step)
     beside: str = ""  # id of the run that it is compared with: started together, or copied from
     first_step: int = 0  # of a fork, its parent's step; history and replay up to there are included
+    edits: int = 0  # typed over in its parent's parameters before it began
     shipped: bool = False
     device: str = "cpu"
     threads: int = 1  # parts that a batch is split into: it changes the last bits, so it is recorded

@@ -151,7 +151,7 @@ def describe_run(runs: Runs, reader: Reader, run_id: str, token: str, parameters
         "shipped": run.shipped,
         "examples": pairs,
         "languages": {side: detect_language([pair[at] for pair in pairs]) for at, side in enumerate(("src", "tgt"))},
-        "line": describe_difference(disclosed(run), Experiment(), chosen),
+        "line": describe_difference(disclosed(run), Experiment(), chosen, run.edits),
         "precision": run.precision,
         "parent": describe_parent(runs, run, chosen, token),
         "unreadable": _unreadable_fields(reader, run, parameters),

@@ -19,6 +19,7 @@ from starlette.responses import Response
 from playground import cursor
 from playground.config import KNOBS, Experiment, Refusal, check
 from playground.features.shared import selected_runs, uploading
+from playground.features.shared.queries.activations import plan_change
 from playground.features.shared.view import language
 from playground.lessons.controlled import ControlledExperiment, untouched
 from playground.lessons.labs import get
@@ -138,9 +139,9 @@ def control(runs: Runs, command: Command) -> dict:
 
 
 def fork(runs: Runs, command: Command) -> dict:
-    """Starts a new run from the saved parameters nearest to a step."""
+    """Starts a new run from the saved parameters nearest to a step, with the numbers that are typed over there."""
     at = command.values.get("step")
-    run = runs.fork(command.run, check("steps", at) if at else 0, command.token)
+    run = runs.fork(command.run, check("steps", at) if at else 0, command.token, plan_change(command.text("edits")))
     return _open_new_run(run) | {"notice": say(command.language, "page.forked", name=run.name, step=run.first_step)}
 
 

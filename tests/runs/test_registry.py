@@ -1,9 +1,12 @@
 """What visitors do with runs, through the whole of it; runs that begin from another; and those that go on when the server went away."""
 
 import pytest
+import torch
 
 from playground.config import Refusal
+from playground.features.shared.queries.activations import plan_change
 from playground.features.shared.queries.reader import Reader
+from playground.inspection.edits import apply, parse
 from playground.runs import orders, recording
 from playground.runs.disk import saves
 from playground.runs.names import owner_of
@@ -215,6 +218,31 @@ def test_a_fork_keeps_what_was_changed_before_its_step_and_is_read_back_before_i
         world.until(lambda fork=fork, step=step: fork.step > step)
         assert fork.live_at(fork.step)["learning_rate"] == (0.002 if events else 0.01)
         assert fork.history.steps.column("learning_rate")[-1] <= (0.002 if events else 0.01)
+
+
+def test_a_fork_begins_with_the_numbers_typed_over_and_its_parent_keeps_its_own(world):
+    source, text = begun(world, order="pause"), "encoder.0.feed_forward.W_1.weight:2,1=0.1,-3;projection.weight=r7"
+    original = {name: tensor.clone() for name, tensor in source.snapshot.parameters.items()}
+    reader = Reader(world.runs)
+    on_the_map = dict(apply(reader.model_at(source, None)[0], parse(text)).named_parameters())
+    reader.close()
+    typed, matrix = original["encoder.0.feed_forward.W_1.weight"].clone(), original["projection.weight"]
+    typed[2, 1:3] = torch.tensor([0.1, -3.0])
+    drawn = torch.randn(matrix.shape, generator=torch.Generator().manual_seed(7)) * matrix.std(correction=0) + matrix.mean()
+    expected = original | {"encoder.0.feed_forward.W_1.weight": typed, "projection.weight": drawn}
+    fork = world.runs.fork(source.id, source.step, YOU, plan_change(text))
+    assert all(shared.same_parameters(fork.snapshot.parameters, other) for other in (expected, on_the_map))
+    fork = world.restart().get(fork.id)
+    second = world.runs.fork(fork.id, fork.step, ME)
+    assert all(shared.same_parameters(run.snapshot.parameters, expected) for run in (fork, second))
+    world.runs.resume(fork.id, YOU)
+    world.until(lambda: fork.step > fork.first_step)
+    at, rounded = fork.replay.parameters(fork.first_step)
+    assert (at, at in source.replay.parameter_steps, at in fork.replay.steps) == (fork.first_step, True, True)
+    assert all(torch.allclose(rounded[name], tensor, atol=0.01) for name, tensor in expected.items())
+    source = world.runs.get(source.id)
+    assert (shared.same_parameters(source.snapshot.parameters, original), source.edits, fork.edits, second.edits) == (True, 0, 2, 0)
+
 
 
 ADDRESS = "192.0.2.1"

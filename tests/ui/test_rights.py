@@ -262,7 +262,7 @@ def test_without_them_there_are_settings_and_curves(site, own):
 def test_they_can_not_be_taken_by_a_run_of_another(site, own, room):
     for action in ("copy", "fork", "repeat", "tune"):
         with pytest.raises(Refusal, check=lambda refusal: refusal.key == "runs.sentences_private"):
-            site.act(STRANGER, action, own.id, knobs=KNOBS)
+            site.act(STRANGER, action, own.id, knobs=KNOBS, edits="memory:0,0=1")
     taken = {**KNOBS, "own": own.experiment.data.own}
     for knobs, arms in ((taken, ARMS), ({**KNOBS, "task": "copy"}, [{"task": "copy"}, {"task": "own", "own": taken["own"]}])):
         answer = do(site, TEACHER, "deal", code=room, knobs=knobs, arms=arms, order="together")

@@ -7,7 +7,7 @@ from playground.features.shared import blocks
 from playground.features.shared.decoding import build_comparison
 from playground.features.shared.queries.activations import Cell, EditedActivations, activations, edited_activations
 from playground.features.shared.view import View, texts
-from playground.inspection.edits import Edit, parse
+from playground.inspection.edits import Edit, parse, select_learned
 from playground.words import paragraph
 
 MAX_NAMED = 3  # edits in the sentence; more are counted
@@ -44,9 +44,13 @@ def build_effect(view: View, passes: Passes) -> list[dict]:
     names = [_name_edit(view, edited, *pair) for pair in zip(passes.edits, edited.originals, strict=True)]
     more = [view.say("edits.more", count=len(names) - MAX_NAMED)] if len(names) > MAX_NAMED else []
     typed = view.say("edits.typed", edits=view.say("interventions.and").join([*names[-MAX_NAMED:], *more]))
-    sentence = blocks.text("edits-typed", paragraph([typed, _describe(view, passes), view.say("edits.private")]), css="pg-cell")
+    learned = select_learned(view.reader.model_at(view.run, view.step)[0], passes.edits)
+    limit = [view.say("edits.only_learned")] if len(learned) < len(passes.edits) else []
+    sentence = blocks.text("edits-typed", paragraph([typed, _describe(view, passes), view.say("edits.private"), *limit]), css="pg-cell")
+    values = {"step": edited.after.step, "edits": ";".join(map(str, learned))}
+    keep = [blocks.button("keep-edits", "command", view.say("edits.keep"), command="fork", values=values)] if learned else []
     comparison = build_comparison(view, edited.outputs, texts(edited.before.targets), (likely[0], likely[1]), changed=True)
-    return [blocks.row("edits", sentence, undo, undo_all, css="controls"), *comparison]
+    return [blocks.row("edits", sentence, undo, undo_all, *keep, css="controls"), *comparison]
 
 
 def _name_edit(view: View, edited: EditedActivations, edit: Edit, original: float) -> str:

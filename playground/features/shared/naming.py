@@ -43,15 +43,14 @@ def part_key(run: Run, part: str) -> str:
     return f"page.part_{part}_joint" if run.experiment.model.alteration.decoder_only else f"page.part_{part}"
 
 
-def describe_difference(experiment: Experiment, other: Experiment, chosen: str) -> str:
-    """Describes in a line what differs from `other`, such as “Heads 4 → 1, Positions sinusoids → none”. The task, the largest difference,
-    comes first in case the line is cut."""
+def describe_difference(experiment: Experiment, other: Experiment, chosen: str, edits: int = 0) -> str:
+    """Describes in a line what differs from `other`, such as “Heads 4 → 1, Positions sinusoids → none”, after the number of `edits` in the
+    parameters. The task, the largest difference, comes first in case the line is cut."""
     ours, theirs = experiment.flat(), other.flat()
     changed = sorted(filter(CONTROLLED.__contains__, experiment.difference(other)), key=lambda name: name != "task")
-    return listed(
-        chosen,
-        (f"{label(name, chosen)} {shown_value(name, theirs[name], chosen)} → {shown_value(name, ours[name], chosen)}" for name in changed),
-    )
+    typed = [say(chosen, "compare.edited", count=edits)] if edits else []
+    values = ([shown_value(name, flat[name], chosen) for flat in (theirs, ours)] for name in changed)
+    return listed(chosen, [*typed, *(f"{label(name, chosen)} {' → '.join(pair)}" for name, pair in zip(changed, values, strict=True))])
 
 
 def compared_runs(view: View) -> list[Run]:

@@ -66,7 +66,7 @@ def describe_changes(view: View, run: Run) -> str:
     """Describes how a run differs: from its parent, else from the run it was started beside, else from the defaults."""
     parent = view.runs.find(run.parent[0]) if run.parent else None
     origin = parent or (view.runs.find(run.beside) if run.beside and run.beside != run.id else None)
-    changes = naming.describe_difference(disclosed(run), disclosed(origin) if origin else Experiment(), view.language)
+    changes = naming.describe_difference(disclosed(run), disclosed(origin) if origin else Experiment(), view.language, run.edits)
     if not origin:
         return changes or view.say("compare.defaults")
     named, changes = naming.name(origin, view.language, view.token), changes or view.say("compare.same_settings")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from playground import cursor
 from playground.config import BOS, SPECIAL_TOKENS, Refusal
 from playground.decoding import greedy, trace
 from playground.features.shared.queries import results
@@ -13,8 +14,11 @@ from playground.features.shared.queries.reader import REFERENCE, Reader, max_out
 from playground.features.shared.queries.results import Piece, SentenceTrace, pieces_from, pieces_of
 from playground.inspection.activations import Stage, record
 from playground.inspection.derivation import Derivation, explain
-from playground.inspection.edits import Difference, Edit, apply, check, compare, name_tensors
+from playground.inspection.edits import Difference, Edit, apply, check, compare, edit_parameters, name_tensors, parse
 from playground.model.transformer import Transformer
+from playground.runs.corpora import build_model
+from playground.runs.making import Change
+from playground.runs.replay import Parameters
 from playground.runs.run import Run
 
 NUMBERS = count()
@@ -126,6 +130,19 @@ def edited_activations(
 
     key = ("edited", text, forced, edits)
     return reader.work(run, step, key, work, then=((*key, cell), derive))
+
+
+def plan_change(text: str) -> Change | None:
+    """Returns what a fork does to its parameters: the edits of `text`, the cursor's field; None without any. Raises Refusal."""
+    cursor.check("edits", text)
+    edits = parse(text)
+
+    def change(run: Run, step: int, parameters: Parameters) -> tuple[Parameters, int]:
+        if not run.experiment.model.alteration.is_built_of_layers:
+            raise Refusal("edits.paper_only")
+        return edit_parameters(build_model(run, step, parameters), edits), len(edits)
+
+    return change if edits else None
 
 
 def _record_sentence(
