@@ -262,9 +262,9 @@ def test_a_kept_run_is_frozen_by_its_name(tmp_path, monkeypatch):
     store.save(run, {"config.json": files.to_json(to_json(run.experiment))})
     before, calls = sorted((tmp_path / "data").rglob("*")), []
 
-    def frozen(runs, reader, run, count, folder, live):
-        known = {run.name for run in runs.shipped()} >= {"fresh-finch", *CHECKPOINTS}
-        calls.append((run.name, run.label, count, runs.get(run.id) is run, known))
+    def frozen(site, choice, folder, work):
+        known = {run.name for run in site.runs.shipped()} >= {"fresh-finch", *CHECKPOINTS}
+        calls.append((site.run.name, site.run.label, choice.count, site.runs.get(site.run.id) is site.run, known))
         folder.mkdir()
         yield 1, 1, "index.html"
 

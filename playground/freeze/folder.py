@@ -6,9 +6,9 @@ Answers are packed into one file with their common parts stored once: a figure's
 import base64
 import gzip
 import itertools
-import os
 import posixpath
 import re
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -92,7 +92,8 @@ class Site(NamedTuple):
 def open_site(folder: Path, name: str) -> Iterator[Site]:
     """Opens the run `name` of a folder of shipped runs; nothing is trained."""
     with ExitStack() as stack:
-        runs = Runs(folder.with_name(f"nothing-{os.getpid()}"), folder, replace(Limits.from_environment(), engine="here"))
+        data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        runs = Runs(data, folder, replace(Limits.from_environment(), engine="here"))
         stack.callback(runs.close)
         reader = Reader(runs)
         stack.callback(reader.close)

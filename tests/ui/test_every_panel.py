@@ -24,7 +24,8 @@ from playground.features.shared.figures import theme
 from playground.features.shared.naming import shown_value
 from playground.features.shared.queries.activations import activations
 from playground.features.shared.queries.reader import REFERENCE
-from playground.freeze.folder import freeze
+from playground.freeze import folder as freezing
+from playground.freeze.plan import Choice
 from playground.lessons.course import COURSE
 from playground.lessons.labs import LABS
 from playground.lessons.tour import STOPS
@@ -245,7 +246,7 @@ def test_a_decoder_only_model_is_shown_everywhere_but_on_the_tour(site, trained,
     joined = block(site.panel("masks", run=run.id), "mask-own")["figure"]["data"][0]["z"]
     assert {cell for row in joined for cell in row} == {0, 0.5, 1, None}
     assert len(joined) == len(joined[0]) > len(mask)
-    assert next(freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))[:1] == (0,)
+    assert next(freezing.freeze(freezing.Site(site.runs, site.reader, run), Choice(1), tmp_path / "frozen"))[:1] == (0,)
 
 
 @pytest.mark.night
@@ -258,7 +259,7 @@ def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, trained
             assert site.get(f"panel/{name}", **asked).json() == refusal(variant, "zh", "page.is_recurrent"), name
         else:
             conforming(site, name, **asked)
-    assert next(freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))[:1] == (0,)
+    assert next(freezing.freeze(freezing.Site(site.runs, site.reader, run), Choice(1), tmp_path / "frozen"))[:1] == (0,)
     with pytest.raises(Refusal, match="no attention weights"):
         activations(site.reader, run, None, "abc")
 
