@@ -20,6 +20,7 @@ from playground.runs import machine_speed
 
 torch.set_num_threads(1)
 os.environ.setdefault("PLAYGROUND_ENGINE", "here")  # a server's processes take seconds to start; the stories' server has them
+os.environ.setdefault("PLAYGROUND_NICENESS", "0")  # beside other tests they would hardly train
 settings.register_profile("same", derandomize=True, database=None, deadline=None, max_examples=25)
 settings.register_profile("night", deadline=None, max_examples=300)
 settings.load_profile("same")

@@ -21,7 +21,6 @@ from playground.reading.pairs import Pairs, check_size, with_splits
 from playground.reading.text import ESCAPE_KINDS, normalise
 from playground.reading.unpacking import File
 
-_TOKENIZER = re.compile(r"(?i).*\.(model|vocab)|(.*[._-])?vocab([._-].*)?\.txt")
 _MAX_LANGUAGE_PAIRS = 6
 _MAX_CREDIT_CHARACTERS = 1000
 _MAX_QUOTED_CHARACTERS = 60  # of a sentence quoted in a message
@@ -159,12 +158,18 @@ def _note_escapes(escape_counts: dict[int, dict[str, int]], undo: bool | None) -
 def part_tokenizers(files: Sequence[File]) -> tuple[list[File], list[File]]:
     """Parts the files into those with sentences and tokenizers. A list of words may be sentences too, where there are no others. Raises
     Refusal for tokenizers without sentences, or more than two."""
-    sentences = [file for file in files if not _TOKENIZER.fullmatch(file[0])]
+    sentences = [file for file in files if not _is_tokenizer(file[0])]
     models = [file for file in files if file[0].lower().endswith(".model")]
     tokenizers = [file for file in files if file not in sentences] if sentences or models else []
     if len(tokenizers) > 2 or (tokenizers and not sentences):
         raise Refusal("data.tokenizer_alone", names=", ".join(name[:60] for name, _ in tokenizers))
     return sentences or list(files), tokenizers
+
+
+def _is_tokenizer(name: str) -> bool:
+    """Whether a name is that of SentencePiece's files, or of a list of words, such as bert-vocab.txt."""
+    stem, _, suffix = name.lower().rpartition(".")
+    return suffix in ("model", "vocab") or (suffix == "txt" and "vocab" in re.split(r"[._-]", stem))
 
 
 # --- sentences ---

@@ -38,7 +38,6 @@ class Server:
             return
         own = {"PORT": str(self.port), "PLAYGROUND_DATA": str(self.folder / "data"), "GRADIO_SERVER_NAME": "127.0.0.1"}
         own["PLAYGROUND_ENGINE"] = "auto"
-        own["PLAYGROUND_NICENESS"] = "0"  # beside other tests it would hardly train
         own["PLAYGROUND_PROXIES"] = "1"
         own["PLAYGROUND_FRAMES"] = "http://127.0.0.1:*"  # beside a Space's own page: one of this machine's shows it in a frame
         with self.log.open("ab") as log:

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
+from playground.features import registry
 from playground.ui.page import build_frozen_page
-from playground.words import say
+from playground.words import LANGUAGES, say
 from tests.browser.server import PATIENCE, ROOT, Server, files
 from tests.browser.steps import PHONE, eventually, has_status, ready, words
 
@@ -90,7 +91,7 @@ def test_a_page_that_can_not_be_drawn_says_why(browser, server, tmp_path, why):
     page, file = browser.new_context(locale="zh-CN").new_page(), tmp_path / "index.html"
     page.add_init_script(WRONG[why] if why == "old" else "")
     page.route(WRONG[why] or NOWHERE, lambda route: route.fulfill(status=404))
-    file.write_text(build_frozen_page("asset", "modules.js"))
+    file.write_text(build_frozen_page("asset", "modules.js", "", registry.PLACES, [], LANGUAGES))
     page.goto({"file": file.as_uri(), "frame": f"{server.url}gradio_api/playground/boot"}.get(why, server.url), wait_until="commit")
     if why == "frame":
         page.set_content(f'<iframe sandbox="allow-scripts" src="{server.url}"></iframe>')
