@@ -17,7 +17,7 @@ def _only_its_own_garbage() -> None:
     gc.freeze()
 
 
-@pytest.mark.parametrize("seeds", [GATE, *(pytest.param(NIGHT[at::20], marks=pytest.mark.night) for at in range(20))])
+@pytest.mark.parametrize("seeds", [GATE, *(pytest.param(NIGHT[at::20], marks=pytest.mark.night, id=f"all_night {at}") for at in range(20))])
 def test_a_server_keeps_what_it_promised(seeds):
     for seed in seeds:
         tell(seed, RULES if seeds is GATE else 2 * RULES)
