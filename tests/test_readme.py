@@ -16,6 +16,7 @@ import playground
 from docs.film import FILM, PICTURES
 from playground.cli import parser
 from playground.readme import BLOCKS, DOCUMENTS, QUIZ, ROOT, renew
+from playground.runs.registry import Runs
 
 TEXTS = {document.relative_to(ROOT).as_posix(): document.read_text(encoding="utf-8") for document in DOCUMENTS}
 TEXT = "\n".join(TEXTS.values())
@@ -75,6 +76,7 @@ def test_every_command_of_the_documents_succeeds(tmp_path):
         lines = [pair[language] for pair in (pairs[:300] if name == "train" else pairs[300:350] if name == "dev" else pairs[350:])]
         (tmp_path / f"{name}.{('de', 'en')[language]}").write_text("\n".join(lines), encoding="utf-8")
     data = os.environ | {"PLAYGROUND_DATA": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
+    Runs(tmp_path / "data").close()  # a server's, which `store` is about
     called = []
     for name in sorted(TEXTS, key=lambda name: "own-data" not in name):
         for line in re.findall(r"^    python -m playground (.*?)(?:\s+#.*)?$", TEXTS[name], re.MULTILINE):
