@@ -10,7 +10,6 @@ from torch import nn
 from playground.choices import ALTERATIONS, ARCHITECTURES, VARIANTS
 from playground.config import PAD, Experiment, ModelConfig, Refusal, limits, read_query
 from playground.data.batches import split_batch
-from playground.decoding import greedy
 from playground.lessons.labs.architectures import LAB
 from playground.lessons.labs.nn_transformer.conversion import layer_pairs
 from playground.model.copies import shadow_copy, shared_copy, trainable_copy
@@ -31,7 +30,6 @@ from tests.variants.varied import (
     attentions,
     built,
     disturb,
-    naive,
     paper_and_variant,
     talkative,
     training_of,
@@ -175,17 +173,6 @@ def test_weights_are_returned_before_dropout_and_mixed_after_it():
             dropped = attention.dropout(weights)
             assert torch.equal(dropped, weights) == (variant == "no_attention_dropout")
             torch.testing.assert_close(out, attention.W_o(attention.concat(dropped @ attention.split(attention.W_v(x)))))
-
-
-@settings(max_examples=settings.default.max_examples // 3)
-@given(st.sampled_from([*STEADY, *UNSTEADY]))
-def test_greedy_decoding_is_a_naive_loop_over_the_whole_model(variant):
-    model = talkative(variant, positions="both")
-    sources = [(4, 9, 7, 5, 6), (6, 8), (10, 4, 4), (5, 7, 9, 9)]
-    src = nn.utils.rnn.pad_sequence([torch.tensor((*source, 2)) for source in sources], batch_first=True)
-    expected = naive(model, src, 9)
-    for cache, fast in ((True, True), (False, False)):
-        assert [hypothesis.ids for hypothesis in greedy(model, sources, 9, cache=cache, fast=fast)] == expected
 
 
 NAMES = [name for name, architecture in ARCHITECTURES.items() if architecture.decoder_only]
