@@ -15,7 +15,7 @@ from playground.config import PAD, Refusal
 from playground.features.lessons import labs
 from playground.features.lessons.labs import load_thumbnail
 from playground.lessons.lab import Grid, Lines, TextTable
-from playground.lessons.labs import LABS, START, attention, get, loss, masks, norms, sublayers
+from playground.lessons.labs import LABS, START, attention, get, loss, masks, norms, sublayers, training_code
 from playground.training.step import cross_entropy
 from playground.words import LANGUAGES, entries, known
 
@@ -66,6 +66,7 @@ TRUE = {  # what a lab's sentences say of its numbers; a new lab has such a test
         and tokens_correct < min(tokens, all_cells_correct)
     ),
     "nn_transformer": lambda exact, **_: exact < 1e-13, "numbering": lambda **_: True, "layouts": lambda **_: True,
+    "raises": lambda lines, accepted, **_: (lines, accepted) == (6, 1),
 }  # fmt: skip
 
 
@@ -164,6 +165,13 @@ def test_padding_gets_no_gradient_through_a_mask_and_padding_idx_hides_a_missing
     monkeypatch.setattr(masks, "Embedding", lambda size, width, padding_idx: torch.nn.Embedding(size, width))
     norms = masks.norms_with_padding_idx(rows)
     assert 0 < norms["pad_before"] != norms["pad_after"]
+
+
+def test_a_line_that_torch_refuses_has_one_that_does_what_was_meant_and_a_cut_pair_lacks_words():
+    names = vars(training_code) | {"x": torch.ones(1, 4, 4), "heads": torch.ones(1, 2, 4, 2), "W": torch.ones(8, 4, 1)}
+    for line in training_code.LINES.values():
+        assert isinstance(eval(line, names | {"mask": torch.ones(4, 4, dtype=torch.bool)}), torch.Tensor)
+    assert [masks.cut_pair(part)[2] for part in masks.SIDES.values()] == ["–", "took home", "he"]
 
 
 def draw(*shape, seed=0):

@@ -38,9 +38,14 @@ from tests.variants.varied import (
 )
 
 EVERY, RECURRENT = list(ALL), list(recurrent.RECURRENT)
-LESS = ("identity_output", "no_feed_forward", "rms_norm", "shared_attention", *RECURRENT, *ARCHITECTURES)  # lack parameters
+LESS = (  # lack parameters
+    "identity_output", "no_feed_forward", "rms_norm", "shared_attention", "shared_query_key", "no_projections", "no_last_norm",
+    *RECURRENT, *ARCHITECTURES,
+)  # fmt: skip
 OF_THE_LOSS = ("unshifted", "padding_in_loss", "softmax_in_loss")  # and of the batches
-OF_ATTENTION = ("inverted_mask", "softmax_over_queries", "scale_twice", "tiny_fill", "additive", "bilinear", "cosine", "location")
+OF_ATTENTION = (
+    "inverted_mask", "softmax_over_queries", "scale_twice", "scale_by_d_model", "tiny_fill", "additive", "bilinear", "cosine", "location",
+)  # fmt: skip
 FAST = (FastAttention, FastDropout, FastLinear)
 EARLIER = torch.ones(2, 1, 4, 4, dtype=torch.bool).tril()  # where a query may look
 KNOBS = st.fixed_dictionaries(
@@ -86,12 +91,13 @@ def test_what_it_shares_with_the_papers_model_is_the_same_and_its_size_is_known(
 @pytest.mark.night
 def test_every_variant_of_a_model_changes_what_it_computes():
     for variant in EVERY:
-        paper, changed = paper_and_variant(variant, dropout=0.3, n_heads=4, decoder_layers=2)
+        norm = "pre" if variant == "no_last_norm" else "post"
+        paper, changed = paper_and_variant(variant, dropout=0.3, n_heads=4, decoder_layers=2, norm=norm)
         if variant == "bilinear":  # begins as the dot product
             paper, changed = built("none"), disturb(built(variant))
         for model in (paper, changed):
             model.generator.manual_seed(5)
-            model.train(variant == "no_attention_dropout")
+            model.train(variant in ("no_attention_dropout", "dropout_twice"))
         alike = torch.allclose(paper(SRC, TGT).logits, changed(SRC, TGT).logits)
         assert alike == (variant in ("none", "plain_xavier", *OF_THE_LOSS)), variant
 

@@ -16,7 +16,7 @@ from playground.model.positions import sinusoids
 from playground.model.transformer import Transformer
 from playground.training.step import cross_entropy
 from playground.variants.alternatives import Additive, Bilinear, Location, cosine_attention
-from playground.variants.bugs import BUGS, scaled_twice, tiny_filled, unshifted, with_softmax
+from playground.variants.bugs import BUGS, scaled_by_d_model, scaled_twice, tiny_filled, unshifted, with_softmax
 from playground.variants.recurrent import RECURRENT
 from tests.variants.varied import (
     NORMS,
@@ -356,10 +356,28 @@ def test_one_attention_object_has_the_same_matrices_for_both_jobs():
 
 
 @torch.inference_mode()
-def test_scaled_twice_is_torchs_attention_with_the_scale_squared():
+def test_wrongly_scaled_attention_is_torchs_with_that_scale():
     q, k, v = draw(3, 2, 4, 5, 8)
     mask = torch.ones(5, 5, dtype=torch.bool).tril()
-    torch.testing.assert_close(scaled_twice(q, k, v, mask, 0.5, OFF)[0], F.scaled_dot_product_attention(q, k, v, mask, scale=1 / 8))
+    for attend, divisor in ((scaled_twice, 8), (scaled_by_d_model, 32**0.5)):
+        expected = F.scaled_dot_product_attention(q, k, v, mask, scale=1 / divisor)
+        torch.testing.assert_close(attend(q, k, v, mask, 0.5, OFF)[0], expected)
+
+
+@torch.no_grad()
+def test_without_projections_or_with_one_for_two_it_is_the_paper_with_these_matrices():
+    for variant in ("shared_query_key", "no_projections"):
+        paper, changed = paper_and_variant(variant)
+        for attention in (layer.self_attention for layer in (*paper.encoder, *paper.decoder)):
+            attention.W_k.load_state_dict(attention.W_q.state_dict())
+            for linear in (attention.W_q, attention.W_k, attention.W_v) if variant == "no_projections" else ():
+                linear.weight.copy_(torch.eye(16))
+                linear.bias.zero_()
+        torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits)
+    paper, changed = paper_and_variant("no_last_norm", norm="pre")
+    torch.testing.assert_close(paper.encoder_norm(changed.encode(SRC)[0]), paper.encode(SRC)[0])
+    s, h, W = draw(3, 8), draw(3, 8, seed=1), draw(16, 8, seed=2)
+    torch.testing.assert_close(torch.cat((s, h), dim=-1) @ W, s @ W[:8] + h @ W[8:], msg="additive attention is one of a concatenation")
 
 
 @NORMS
