@@ -347,6 +347,13 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
     assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= spoken
 
 
+@pytest.mark.parametrize(("name", "least", "most", "factor"), [("architectures", 24e3, 25e3, 1.01), ("why_attention", 49e3, 52e3, 1.05)])
+def test_models_of_one_size_have_about_as_many_parameters_as_the_words_say(name, least, most, factor):
+    lab = LABS[name]
+    sizes = [sum(part.numel() for part in build(lab.experiment(arm, 1).model, 30, 30).parameters()) for arm in lab.arms]
+    assert least < min(sizes) < max(sizes) < min(most, factor * min(sizes))
+
+
 def test_one_matrix_for_queries_and_keys_makes_symmetric_scores_and_a_probe_finds_sinusoids():
     assert ended("qkv", "shared").numbers["asymmetry"] < 1e-6 < 0.05 < ended("qkv", "own").numbers["asymmetry"] < 1
     assert len(ended("deep", "three_with").profiles["probe"]) == 7

@@ -230,7 +230,7 @@ LABS = (
         expects="lies",
         next=("bug_width", "attention_scale"),
     ),
-    bug_lab("bug_width", "scale_by_d_model", bugs.scaled_by_d_model, expects="lies", next=("bug_scale", "softmax")),
+    bug_lab("bug_width", "scale_by_d_model", bugs.scaled_by_d_model, expects="", next=("bug_scale", "softmax")),
     bug_lab("bug_shared", "shared_attention", inside, shows=show_inside, more=inside, expects="fine", next=("w_o", "bug_chain")),
     bug_lab(
         "bug_chain",

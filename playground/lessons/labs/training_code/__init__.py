@@ -143,7 +143,8 @@ LINES = {  # each with a line that does what was meant
 
 
 def run_raises(seed: int) -> Outcome:
-    x, mask = torch.ones(1, TOKENS, WIDTH), torch.ones(TOKENS, WIDTH, dtype=torch.bool)
+    x = torch.randn(1, TOKENS, WIDTH, generator=torch.Generator().manual_seed(seed))
+    mask = torch.ones(TOKENS, WIDTH, dtype=torch.bool)
     results = {line: tried(line, x, mask) for line in LINES}
     accepted = [line.__name__ for line, result in results.items() if not isinstance(result, str)]
     rows = tuple(
