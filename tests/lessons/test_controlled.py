@@ -202,10 +202,9 @@ def test_padded_sentences_have_room_for_a_longer_one_and_harder_ones_are_longer_
 
 
 def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():
-    hidden = bugs.MYSTERIES
-    order = [bugs.bug_of(number) for number in range(1, 2 * len(hidden) + 1)]
-    first, second = order[: len(hidden)], order[len(hidden) :]
-    assert sorted(first) == sorted(second) == sorted(hidden)
+    order = [bugs.bug_of(number) for number in range(1, 2 * len(bugs.MYSTERIES) + 1)]
+    first, second = order[: len(bugs.MYSTERIES)], order[len(bugs.MYSTERIES) :]
+    assert sorted(first) == sorted(second) == sorted(bugs.MYSTERIES)
     assert first != second
     mystery = LABS["mystery"]
     arms = [[Result(arm, 1, train_inline.new_run(mystery.experiment(arm, 1)), CURVE, {"exact": 0.5})] for arm in mystery.arms_of(1)]
