@@ -176,6 +176,7 @@ FORMER_VALUES: dict[str, dict[str, str]] = {
         "leak_inverted": "bug_inverted", "twin": "nn_transformer",
     },
     "lesson": {"lives": "teacher_forcing"},
+    "stop": {"cross": "weights"},
     "predicted": {"none": "unknown"},
 }  # fmt: skip
 
