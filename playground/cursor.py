@@ -125,6 +125,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "arms": _written(_several(RUN, "."), "reverse.sort", reset_by=("lab",)),
     "lesson": _listed("lessons", entry=True),
     "notes": _one_of("on", default=""),
+    "path": _one_of("term", "45", "90"),  # lessons of the list that fit into so many minutes
     "predicted": _listed("answers", reset_by=("lesson",), personal=True),
     "certain": _one_of("50", "75", "95", default="", reset_by=("lesson",), personal=True),
     "glossary": _listed("terms", local=True),

@@ -22,7 +22,7 @@ from playground.config import ModelConfig, Refusal, check
 from playground.cursor import FIELDS
 from playground.features.registry import TABS
 from playground.features.shared.queries.reader import Reader
-from playground.features.translate.query import PLAIN, DecodingOptions
+from playground.features.translate.query import PLAIN, DecodingOptions, count_samples
 from playground.inspection.activations import record
 from playground.inspection.interventions import Change
 from playground.lessons import course, run_questions
@@ -63,16 +63,15 @@ def values_of(name: str, wanted: str) -> list[str]:
 
 def screen(fields: dict, /, **holds) -> dict:
     """Returns the page's screen in the terms of static/rules.js."""
-    wants = {"mine": False, "forked": False, "settings": {}, "steps": 0, "exact": 0, "read": False, "live": "", "sentence": ""} | holds
-    knobs = {wants["live"]: 1} if wants["live"] else {}
+    wants = {"mine": False, "forked": False, "settings": {}, "steps": 0, "exact": 0, "read": False, "sentence": ""} | holds
     text = fields["text"] or "a b"
     return {
         "cursor": fields | {"text": text},
         "card": {
-            "mine": wants["mine"], "parent": {"run": "sort"} if wants["forked"] else None, "settings": wants["settings"] | knobs,
+            "mine": wants["mine"], "parent": {"run": "sort"} if wants["forked"] else None, "settings": wants["settings"],
             "examples": [] if wants["sentence"] == "own" else [[text, ""]],
         },
-        "run": {"step": wants["steps"], "validations": {"exact_match": [wants["exact"]]}, "live": dict.fromkeys(knobs, 2)},
+        "run": {"step": wants["steps"], "validations": {"exact_match": [wants["exact"]]}},
         "sentence": {"source": [{"known": wants["sentence"] != "unknown"}], "correct": wants["sentence"] != "wrong"},
         "hasRead": wants["read"], "inSight": [wants["sees"]] if "sees" in wants else [], "readOff": wants.get("read_off", ""),
     }  # fmt: skip
@@ -144,9 +143,9 @@ def words_of(lesson: course.Lesson) -> set[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_there_are_words_for_everything_and_none_too_many(language):
-    files = ("lessons/course.py", "lessons/run_questions.py", "features/lessons/course.py")
+    files = ("lessons/course.py", "lessons/lesson.py", "lessons/run_questions.py", "features/lessons/course.py")
     code = "".join((ROOT / file).read_text(encoding="utf-8") for file in files)
-    wanted = set(re.findall(r"\"(course\.\w+)\"", code)).union(*map(words_of, LESSONS))
+    wanted = set(re.findall(r"\"(course\.\w+)\"", code)).union({f"course.path_{path}" for path in course.PATHS}, *map(words_of, LESSONS))
     assert {key for key in entries(language) if key.startswith("course.")} == wanted
     for lesson, step in STEPS:
         numbers = [step.when.get("steps"), step.when.get("exact") and round(100 * step.when["exact"]), (step.knobs or {}).get("steps")]
@@ -213,13 +212,29 @@ def test_two_unknown_tokens_come_out_alike_or_not(monkeypatch, unit, joint):
     assert (result, numbers["one"], numbers["other"]) == ("other", *(f"{stranger}{joint}ab" for stranger in run_questions.STRANGERS))
 
 
-@pytest.mark.parametrize(("harder", "unequal", "answer"), [(True, 0, "never"), (True, 4, "few"), (True, 5, "many"), (False, 1, "few")])
-def test_of_how_many_sentences_a_beam_of_four_writes_something_else(monkeypatch, harder, unequal, answer):
-    splits = {"harder": [(f"long {n}", "") for n in range(10 * harder)], "heldout": [(f"short {n}", "") for n in range(10)]}
-    reader = SimpleNamespace(examples=lambda run, split, count: splits[split][:count])
-    beams = [f"{'long' if harder else 'short'} {n}" for n in range(unequal)]
-    writing(monkeypatch, lambda text, way: f"{text in beams and way == DecodingOptions(method='beam', width=4)}")
-    assert run_questions.beam(reader, None, None, "") == (answer, {"other": unequal, "all": 10, "right": 10, "best_right": 10 - unequal})
+def test_samples_have_the_frequencies_of_training_and_temperature_moves_them(tmp_path):
+    runs = Runs(tmp_path)
+    reader, run = Reader(runs), next(run for run in runs.shipped() if run.id == "one_to_many")
+    for text, _ in reader.examples(run, "heldout", 3):
+        assert run_questions.draws(reader, run, None, text)[0] == "most"
+
+        def count(temperature: float, text: str = text) -> list:
+            return count_samples(reader, run, None, text, DecodingOptions(method="sample", temperature=temperature), 20)
+
+        (usual, usual_times, first), (other, other_times, second), *_ = count(1.0)
+        assert (first, second, usual != other) == (True, True, True), "both are right"
+        assert 10 <= usual_times <= 18
+        assert 2 <= other_times <= 10
+        assert [count(temperature)[0][1] > 17 for temperature in (0.2, 2.0)] == [True, False]
+    reader.close()
+    runs.close()
+
+
+def test_every_lab_belongs_to_a_lesson_and_the_paths_take_their_time():
+    assert sorted(name for lesson in LESSONS for name in course.list_labs(lesson)) == sorted(LABS)
+    for path, names in course.PATHS.items():
+        minutes = sum(sum(course.COURSE[name].minutes) for name in names)
+        assert path == "term" or 0.85 * int(path) < minutes <= int(path)
 
 
 def run(tokens=(), exact=(), losses=(), heldout=0.0):

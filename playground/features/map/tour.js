@@ -115,7 +115,7 @@ function go(by) {
 }
 
 /** From the last stop to the next lesson. */
-const onward = () => (stop.next ? go(1) : move({ tab: "course", stop: "", lesson: following().name }));
+const onward = () => (stop.next ? go(1) : move({ tab: "course", stop: "", ...following().to }));
 
 /** Goes on where a key is one of the tour's. In the field of the answer it is, until something is typed. */
 function goOn(event) {
