@@ -5,7 +5,7 @@ from functools import cache
 from playground.config import Refusal
 from playground.lessons import run_questions
 from playground.lessons.labs import LABS
-from playground.lessons.lesson import Lesson, Picture, Step
+from playground.lessons.lesson import Lesson, Step
 from playground.lessons.tour import STOPS
 
 PIECES = '#pg-panel-data [data-block="chips pieces"] > :first-child'  # the tokens of the sentence, with their ids
@@ -19,10 +19,21 @@ RATES_BASE = {"task": "reverse", "steps": 90, "batch_size": 80}
 RATES = tuple({"learning_rate": rate} for rate in (0.006, 0.018, 0.054, 0.16, 0.48))
 
 GPT = {"architecture": "causal_decoder"}
+SAMPLING = {"method": "sample", "draws": "20"}
+
+
+def _vary(name: str, fields: tuple[str, ...], count: int, to: dict[str, str], **at: str) -> Step:
+    """Returns a step for which so many values of these fields are looked at on the tab it leads to, with `at` all along."""
+    return Step(name, {"at": {"tab": to["tab"], **at}, "different": (fields, count)}, to)
+
 
 LESSONS = (
-    Lesson("tour", None, tuple(Step(name, {"read_off": name}, {"tab": "map", "stop": name}) for name in STOPS), (1, 5, 2),
-        picture=Picture({"tab": "map", "stop": "weights"}),
+    Lesson(
+        "tour",
+        None,
+        tuple(Step(name, {"read_off": name}, {"tab": "map", "stop": name}) for name in STOPS),
+        (1, 5, 2),
+        picture={"tab": "map", "stop": "weights"},
     ),
     Lesson(
         "tokens",
@@ -31,21 +42,17 @@ LESSONS = (
             Step("own", {"at": {"tab": "data"}, "sentence": "own", "sees": PIECES}, {"tab": "data", **REVERSE}),
             Step("unknown", {"at": {"tab": "data"}, "sentence": "unknown", "sees": PIECES}, {"tab": "data", **REVERSE}),
         ),
-        picture=Picture({"tab": "data"}, "chips"),
+        shows="chips",
         labs=("vocabulary", "bpe"),
     ),
     Lesson(
         "attention",
         run_questions.LOOKS,
         (
-            Step(
-                "heads",
-                {"at": {"tab": "attention"}, "different": (("layer", "head"), 3)},
-                {**ATTENTION, **REVERSE, "part": "cross", "step": ""},
-            ),
+            _vary("heads", ("layer", "head"), 3, {**ATTENTION, **REVERSE, "part": "cross", "step": ""}),
             Step("cell", {"at": {"tab": "attention", "q": "*", "k": "*"}}, ATTENTION | REVERSE | UNPINNED),
         ),
-        picture=Picture({**ATTENTION, "part": "cross", "step": "0"}),
+        picture={**ATTENTION, "part": "decoder"},
     ),
     Lesson(
         "why",
@@ -58,7 +65,6 @@ LESSONS = (
             ),
         ),
         (2, 10, 2),
-        picture=Picture(ATTENTION),
     ),
     Lesson(
         "weight",
@@ -72,21 +78,17 @@ LESSONS = (
             Step("product", {"at": {**ATTENTION, "view": "product", "q": "*", "k": "*"}}, ATTENTION | REVERSE | UNPINNED),
         ),
         (3, 6, 2),
-        picture=Picture({"tab": "map", "stage": "decoder.0.cross_attention.weights"}),
         labs=("scores", "attention_scale", "products", "bug_axis", "bug_scale"),
     ),
     Lesson(
         "heads",
         "heads",
         (
-            Step("parts", {"at": {"tab": "attention"}, "different": (("part",), 3)}, {**ATTENTION, **GERMAN, "step": ""}),
-            Step(
-                "off",
-                {"at": {"tab": "interventions"}, "different": (("off",), 3)},
-                {"tab": "interventions", **GERMAN, "change": "heads", "off": ""},
-            ),
+            _vary("parts", ("part",), 3, {**ATTENTION, **GERMAN, "step": ""}),
+            _vary("off", ("off",), 3, {"tab": "interventions", **GERMAN, "change": "heads", "off": ""}),
         ),
-        picture=Picture({**ATTENTION, "part": "cross"}, "heads"),
+        picture={**ATTENTION, "part": "cross"},
+        shows="heads",
         labs=("w_o", "shapes", "key_size", "bug_view"),
     ),
     Lesson(
@@ -96,18 +98,18 @@ LESSONS = (
             Step("votes", {"at": FORCING, "sees": VOTES}, {**FORCING, **GERMAN, "step": ""}),
             Step("patch", {"at": {"tab": "interventions", "change": "patch"}}, {"tab": "interventions", **GERMAN, "change": ""}),
         ),
-        picture=Picture(FORCING, "votes-bars"),
+        picture=FORCING,
+        shows="votes-bars",
     ),
     Lesson(
         "order",
         "order",
         (
-            Step("shift", {"at": {"tab": "positions", "pos": "shift"}, "different": (("shift",), 3)}, {"tab": "positions", "pos": "shift"}),
+            _vary("shift", ("shift",), 3, {"tab": "positions", "pos": "shift"}, pos="shift"),
             Step("none", {"settings": {"positions": "none"}, "mine": True, "steps": 60}, knobs={"task": "reverse", "positions": "none"}),
             Step("compare", {"at": {"tab": "runs"}, "settings": {"positions": "none"}, "mine": True, "sees": LAID_OVER}, {"tab": "runs"}),
         ),
         (2, 7, 2),
-        picture=Picture({"tab": "positions"}),
         labs=("permutation", "positions", "numbering", "encodings", "rotary", "beyond"),
     ),
     Lesson(
@@ -123,20 +125,19 @@ LESSONS = (
             Step("examples", {"settings": {"task": "commands_jump_16"}, "mine": True, "exact": 0.9}, knobs={"task": "commands_jump_16"}),
         ),
         (2, 10, 3),
-        picture=Picture({"tab": "evaluation"}),
+        picture={"tab": "evaluation"},
     ),
     Lesson(
         "masks",
         "masks",
         (
-            Step("kinds", {"at": {"tab": "masks"}, "different": (("mask",), 3)}, {"tab": "masks"}),
+            _vary("kinds", ("mask",), 3, {"tab": "masks"}),
             Step(
                 "future",
                 {"at": {"tab": "attention", "part": "decoder", "q": "*", "k": "*"}, "ahead": True},
                 {**ATTENTION, "part": "decoder", "layer": "", "head": "", "q": "", "k": ""},
             ),
         ),
-        picture=Picture({"tab": "masks"}),
         labs=("padding_sides", "bug_source", "bug_memory", "bug_fill"),
     ),
     Lesson(
@@ -148,9 +149,8 @@ LESSONS = (
                 {"at": {"tab": "map", "stage": "*.residual", "row": "*", "col": "*"}},
                 {"tab": "map", "stage": "encoder.0.feed_forward.residual", "row": "", "col": ""},
             ),
-            Step("gauges", {"at": {"tab": "diagnostics"}, "different": (("gauge",), 3)}, {"tab": "diagnostics"}),
+            _vary("gauges", ("gauge",), 3, {"tab": "diagnostics"}),
         ),
-        picture=Picture({"tab": "map", "stage": "encoder.0.feed_forward.residual"}),
         labs=("norms", "residuals", "feedforward", "deep"),
     ),
     Lesson(
@@ -158,10 +158,11 @@ LESSONS = (
         run_questions.TOKENS_FIRST,
         (
             Step("train", {"mine": True, "exact": 0.9}, knobs={}),
-            Step("replay", {"at": {"tab": "training"}, "different": (("step",), 5)}, {"tab": "training", "step": "0"}),
+            _vary("replay", ("step",), 5, {"tab": "training", "step": "0"}),
         ),
         (1, 7, 3),
-        picture=Picture({"tab": "training"}, "accuracy"),
+        picture={"tab": "training"},
+        shows="accuracy",
         labs=("loss", "dropout", "smoothing", "depth"),
     ),
     Lesson(
@@ -169,7 +170,7 @@ LESSONS = (
         "zero_grad",
         (Step("moments", {"at": {"tab": "step"}, "different": (("moment",), 5)}, {"tab": "step", "moment": ""}),),
         (3, 6, 2),
-        picture=Picture({"tab": "step", "moment": "logits"}),
+        picture={"tab": "step", "moment": "logits"},
         labs=("layouts", "bug_softmax"),
     ),
     Lesson(
@@ -180,7 +181,8 @@ LESSONS = (
             Step("fix", {"at": {**FORCING, "fix": "*"}, "sees": ".pg-lanes .fixed.right"}, FORCING | NUMBERS),
         ),
         (3, 6, 3),
-        picture=Picture(FORCING, "lanes"),
+        picture=FORCING,
+        shows="lanes",
         labs=("exposure_bias", "bug_shift", "mystery"),
     ),
     Lesson(
@@ -196,33 +198,24 @@ LESSONS = (
             Step("fork", {"mine": True, "forked": True}, {"tab": "training"}),
         ),
         (2, 8, 2),
-        picture=Picture({"tab": "training"}, "learning_rate"),
+        picture={"tab": "training"},
+        shows="learning_rate",
     ),
     Lesson(
         "decoding",
         run_questions.DRAWS,
         (
-            Step(
-                "beam",
-                {"at": {"tab": "translate", "method": "beam"}, "different": (("beam",), 3)},
-                {"tab": "translate", **TWO_ANSWERS, "method": "beam", "step": ""},
-            ),
-            Step(
-                "sample",
-                {"at": {"tab": "translate", "method": "sample", "draws": "20"}, "different": (("temperature",), 3)},
-                {"tab": "translate", **TWO_ANSWERS, "method": "sample", "draws": "20"},
-            ),
+            _vary("beam", ("beam",), 3, {"tab": "translate", **TWO_ANSWERS, "method": "beam", "step": ""}, method="beam"),
+            _vary("sample", ("temperature",), 3, {"tab": "translate", **TWO_ANSWERS, **SAMPLING}, **SAMPLING),
         ),
-        picture=Picture({"tab": "translate", "method": "beam"}),
     ),
     Lesson(
         "measure",
         "shared",
         (
-            Step("near", {"at": {"tab": "embeddings"}, "different": (("token",), 3)}, {"tab": "embeddings", **GERMAN}),
-            Step("kinds", {"at": {"tab": "evaluation"}, "different": (("split",), 2)}, {"tab": "evaluation", **GERMAN}),
+            _vary("near", ("token",), 3, {"tab": "embeddings", **GERMAN}),
+            _vary("kinds", ("split",), 2, {"tab": "evaluation", **GERMAN}),
         ),
-        picture=Picture({"tab": "embeddings"}),
         labs=("embedding_scale",),
     ),
     Lesson(
@@ -234,13 +227,12 @@ LESSONS = (
             Step("try", {"at": {"tab": "translate"}, "settings": {"task": "own"}, "mine": True, "sentence": "own"}, {"tab": "translate"}),
         ),
         (1, 9, 3),
-        picture=Picture({"tab": "data"}),
     ),
     Lesson(
         "gpt",
         "architectures",
         (
-            Step("kinds", {"at": {"tab": "masks"}, "different": (("mask",), 3)}, {"tab": "masks", "mask": "padding"}),
+            _vary("kinds", ("mask",), 3, {"tab": "masks", "mask": "padding"}),
             Step("train", {"settings": GPT, "mine": True, "steps": 60}, knobs={"task": "reverse", **GPT}),
             Step(
                 "cell",
@@ -249,16 +241,16 @@ LESSONS = (
             ),
         ),
         (3, 8, 3),
-        picture=Picture({"tab": "masks", "mask": "gpt"}),
+        picture={"tab": "masks", "mask": "gpt"},
         labs=("nn_transformer",),
     ),
 )
 COURSE: dict[str, Lesson] = {lesson.name: lesson for lesson in LESSONS}
-# Minutes, or a term: the lessons that fit.
+# Minutes, or a term: the lessons that fit, with room for a lab or three.
 PATHS: dict[str, tuple[str, ...]] = {
     "term": tuple(COURSE),
-    "45": ("tour", "attention", "order", "training"),
-    "90": ("tour", "tokens", "attention", "weight", "heads", "order", "masks", "training"),
+    "45": ("tour", "attention", "masks", "teacher_forcing"),
+    "90": ("tour", "attention", "weight", "heads", "order", "masks", "teacher_forcing"),
 }
 
 

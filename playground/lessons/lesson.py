@@ -53,15 +53,6 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Picture:
-    """The picture beside a lesson: the first figure, or the block of this kind or id, of a panel at these fields of the cursor. A `step`
-    among them holds until the lesson's own question was answered, which the picture would give away."""
-
-    to: Mapping[str, str]
-    block: str = "figure"
-
-
-@dataclass(frozen=True)
 class Lesson:
     """About ten minutes: `minutes` to present, to do and to discuss. The question to guess is a lab's or the lesson's own; the tour has a
     question at each stop instead."""
@@ -70,7 +61,8 @@ class Lesson:
     asks: str | Question | None  # the name of a lab, or a question
     does: tuple[Step, ...]
     minutes: tuple[int, int, int] = (2, 6, 2)
-    picture: Picture | None = None
+    picture: Mapping[str, str] = field(default_factory=dict)  # fields of the view beside its text; by default its first step's
+    shows: str = "figure"  # the kind or id of the block that is the picture
     labs: tuple[str, ...] = ()  # further labs; `list_labs` adds those that lead to one of its labs
 
     @property
@@ -95,6 +87,11 @@ class Lesson:
         guess = Step(PREDICT, {"guess": self.kept_as}, {"tab": "labs", "lab": self.lab} if self.lab else {})
         answer = Step(ANSWER, {"checked": self.name}, {"tab": "course", "lesson": self.name}, brings=QUESTIONS)
         return (guess, *self.does, answer)
+
+    @property
+    def view(self) -> dict[str, str]:
+        """The fields of its picture. A `part` among them holds until its own question was answered: cross-attention would give it away."""
+        return dict(self.picture or next(step.to for step in self.does if "tab" in step.to))
 
     @property
     def run(self) -> str:

@@ -143,9 +143,7 @@ ENCODER, DECODER = "encoder.0.self_attention", "decoder.0.self_attention"
 # token. The mask is the decoder's: a single source sentence has nothing to mask.
 STOPS: dict[str, Callable[[Stages, ModelConfig, Head], Reading]] = {
     "ids": lambda stages, config, head: _read_cell(stages, "src.ids", 0),
-    "embedding": lambda stages, config, head: _read_cell(
-        stages, "src.embedding", 0, 0, variant="scaled" if config.embedding_scale else ""
-    ),
+    "embedding": lambda stages, config, head: _read_cell(stages, "src.embedding", 0, 0, variant="scaled" if config.embedding_scale else ""),
     "positions": _positions,
     "projections": _projections,
     "scores": _scores,

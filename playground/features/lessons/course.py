@@ -136,11 +136,11 @@ def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
 
 
 def _build_picture(view: View, lesson: Lesson) -> dict:
-    """Builds the live picture of the lesson's view; a step among its fields holds until the guess was made."""
-    to = dict(lesson.picture.to)
-    if "step" in to and view.choice("predicted", (*lesson.question.guesses, UNKNOWN)):
-        del to["step"]
-    return kinds.glimpse("glimpse", view.say("page.course_go"), view.say("page.loading"), to, lesson.picture.block)
+    """Builds the live picture of the lesson's view."""
+    to = lesson.view
+    if lesson.question and view.choice("predicted", (*lesson.question.guesses, UNKNOWN)):
+        to.pop("part", None)
+    return kinds.glimpse("glimpse", view.say("page.course_go"), view.say("page.loading"), to, lesson.shows)
 
 
 def _build_deal(view: View, lesson: Lesson) -> list[dict]:

@@ -72,14 +72,14 @@ function findBlock(blocks, wanted) {
 /** The live picture of a lesson's view; pressed, it leads there. */
 register("glimpse", async (element, { to, shows, label, wait }, { query }) => {
   const { run, text = "", dark = "", height = "" } = query, width = String(Math.max(Math.round(element.clientWidth / 20) * 20, 280));
-  const asked = { run, text, dark, height, width, ...to }, key = JSON.stringify([asked, cursor.lang, page.live.step]);
+  const asked = { run, text: to.run && to.run !== run ? "" : text, dark, height, width, ...to }, key = JSON.stringify([asked, cursor.lang, page.live.step]);
   if (element.dataset.asked === key) return;
   element.dataset.asked = key;
   if (!element.childElementCount)
     element.append(h("div", { class: "pg-glimpse-picture" }, h("p", { class: "pg-waiting" }, wait)), button({}, label));
   const [picture, way] = childrenOf(element);
   way.textContent = label;
-  way.onclick = () => move({ ...to, step: "" });
+  way.onclick = () => move(to);
   const answer = await read(`panel/${to.tab}`, asked, "glimpse");
   const found = answer && !answer.error && element.dataset.asked === key ? findBlock(answer.blocks, shows) : null;
   if (found) await render(picture, [{ ...found, id: `glimpse-${found.id}` }], { query: asked, preview: () => {} });
