@@ -65,6 +65,8 @@ LESSONS = (
             ),
         ),
         (2, 10, 2),
+        picture={"tab": "attention", "view": "lines", **REVERSE},
+        shows="lines",
     ),
     Lesson(
         "weight",
@@ -281,8 +283,8 @@ def _find_owners() -> dict[str, str]:
     """Maps each lab to its lesson, in display order."""
     owners = {lab: lesson.name for lesson in LESSONS for lab in (lesson.lab, *lesson.labs) if lab}
     while left := [lab for lab in LABS.values() if lab.name not in owners]:
-        found = {lab.name: owners[other] for lab in left for other in reversed(lab.next) if other in owners}
-        if not found:
+        new = {lab.name: owners[other] for lab in left for other in reversed(lab.next) if other in owners}
+        if not new:
             break
-        owners |= found
+        owners |= new
     return {name: owners[name] for name in LABS if name in owners}

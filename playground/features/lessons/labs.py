@@ -74,12 +74,12 @@ def _is_dealt(lab: Lab) -> bool:
 
 
 def _build_list(view: View) -> list[dict]:
-    groups = {lesson: [name for name in list_labs(lesson) if name not in START] for lesson in LESSONS}
+    groups = [(lesson, [name for name in list_labs(lesson) if name not in START]) for lesson in LESSONS]
     return [
         blocks.text("about", view.say("lessons.about"), css="pg-about"),
         blocks.calibration("calibration"),
         build_cards(view, "start", [*START], view.say("lessons.start")),
-        *(build_cards(view, lesson.name, names, lesson.say(view.language, "title")) for lesson, names in groups.items() if names),
+        *(build_cards(view, lesson.name, names, lesson.say(view.language, "title")) for lesson, names in groups if names),
         blocks.button("glossary", "move", view.say("page.glossary"), to={"glossary": "all"}),
     ]
 

@@ -88,11 +88,11 @@ LATER = 2  # lessons until a question is repeated
 # The questions of each lesson: beliefs, or functions in one module.
 QUESTIONS: dict[str, tuple[Any, ...]] = {
     "tokens": (reading, "different_ids", "embedding_size"),
-    "attention": (attending, "attended"),
+    "attention": (attending, "importance", "attended"),
     "why": (reading, "decoder_steps"),
     "weight": (attending, "ratio", "qkv", "shifted"),
-    "heads": (attending, "ranked_heads", "unchanged", "parts"),
-    "votes": (attending, "importance"),
+    "heads": (attending, "ranked_heads", "parts"),
+    "votes": (attending, "unchanged"),
     "order": (reading, "distance", "learnt_positions", "orders"),
     "masks": (reading, "which_mask", "triangle", "padding"),
     "layers": (attending, "residual_sum", "normalised", "more_heads"),
