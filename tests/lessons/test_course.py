@@ -22,7 +22,7 @@ from playground.config import ModelConfig, Refusal, check
 from playground.cursor import FIELDS
 from playground.features.registry import TABS
 from playground.features.shared.queries.reader import Reader
-from playground.features.translate.query import PLAIN, DecodingOptions, count_samples
+from playground.features.translate.query import DecodingOptions, count_samples
 from playground.inspection.activations import record
 from playground.inspection.interventions import Change
 from playground.lessons import course, run_questions
@@ -186,29 +186,21 @@ def pieces(text: str) -> list:
     ([[0.9, 0.0, 0.1, 0.0], [0.0, 0.6, 0.4, 0.0]], "nowhere"),
 ])  # fmt: skip
 def test_where_it_looks_on_average(rows, answer):
-    everywhere = [0.25] * 4
-    cross = np.array([[[everywhere] * 2 for _ in rows], [[row, everywhere] for row in rows]])  # (2, H, 2, 4)
+    cross = np.array([[[[0.25] * 4] * 2 for _ in rows], [[row, [0.25] * 4] for row in rows]])  # (2, H, 2, 4)
     look = SimpleNamespace(cross=cross, source=pieces("a b c <eos>"), targets=pieces("x"))
     result, numbers = run_questions.looks(SimpleNamespace(look=lambda run, step, text: look), None, None, "a b c")
     assert (result, numbers["length"]) == (answer, 3)
     assert numbers["percent"] == pytest.approx(100 * np.mean(rows, axis=0).max())
 
 
-def writing(monkeypatch, write):
-    def translate(reader, run, step, text, way=PLAIN):
-        written = write(text, way)
-        return SimpleNamespace(candidates=[SimpleNamespace(text=written, correct=written == "False"), SimpleNamespace(text="")])
-
-    monkeypatch.setattr(run_questions, "translate", translate)
-
-
 @pytest.mark.parametrize(("unit", "joint"), [("characters", ""), ("bpe", " ")])
 def test_two_unknown_tokens_come_out_alike_or_not(monkeypatch, unit, joint):
-    reader = SimpleNamespace(units=lambda run: (unit, unit))
-    writing(monkeypatch, lambda text, way: text[:0:-1])  # whatever came first
-    assert run_questions.unknown(reader, None, None, "ab")[0] == "same"
-    writing(monkeypatch, lambda text, way: text)
-    result, numbers = run_questions.unknown(reader, None, None, "ab")
+    def answer(write):
+        monkeypatch.setattr(run_questions, "translate", lambda *asked: SimpleNamespace(candidates=[SimpleNamespace(text=write(asked[-1]))]))
+        return run_questions.unknown(SimpleNamespace(units=lambda run: (unit, unit)), None, None, "ab")
+
+    assert answer(lambda text: text[:0:-1])[0] == "same", "whatever came first"
+    result, numbers = answer(str)
     assert (result, numbers["one"], numbers["other"]) == ("other", *(f"{stranger}{joint}ab" for stranger in run_questions.STRANGERS))
 
 
@@ -218,23 +210,18 @@ def test_samples_have_the_frequencies_of_training_and_temperature_moves_them(tmp
     for text, _ in reader.examples(run, "heldout", 3):
         assert run_questions.draws(reader, run, None, text)[0] == "most"
 
-        def count(temperature: float, text: str = text) -> list:
-            return count_samples(reader, run, None, text, DecodingOptions(method="sample", temperature=temperature), 20)
-
-        (usual, usual_times, first), (other, other_times, second), *_ = count(1.0)
-        assert (first, second, usual != other) == (True, True, True), "both are right"
-        assert 10 <= usual_times <= 18
-        assert 2 <= other_times <= 10
-        assert [count(temperature)[0][1] > 17 for temperature in (0.2, 2.0)] == [True, False]
+        warmths = [DecodingOptions(method="sample", temperature=temperature) for temperature in (0.2, 1.0, 2.0)]
+        (cold, *_), (usual, other, *_), (hot, *_) = (count_samples(reader, run, None, text, options, 20) for options in warmths)
+        assert (usual[2], other[2], usual[0] != other[0]) == (True, True, True), "both are right"
+        assert cold[1] > 17 >= usual[1] > max(9, hot[1]) >= other[1] > 1, "near 14 and 6"
     reader.close()
     runs.close()
 
 
 def test_every_lab_belongs_to_a_lesson_and_the_paths_take_their_time():
     assert sorted(name for lesson in LESSONS for name in course.list_labs(lesson)) == sorted(LABS)
-    for path, names in course.PATHS.items():
-        minutes = sum(sum(course.COURSE[name].minutes) for name in names)
-        assert path == "term" or 0.75 * int(path) < minutes <= int(path)
+    minutes = {path: sum(sum(course.COURSE[name].minutes) for name in names) for path, names in course.PATHS.items()}
+    assert all(path == "term" or 0.75 * int(path) < total <= int(path) for path, total in minutes.items())
 
 
 def run(tokens=(), exact=(), losses=(), heldout=0.0):

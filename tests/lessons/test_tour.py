@@ -38,8 +38,7 @@ def by_hand(model: Transformer, src: list[int], tgt: list[int], at: tuple[int, i
         x = x + model.src_positions.table[: len(ids)]
     numbers["positions"] = x[1, 0]
     if config.encoding.rotary and not config.encoding.added:
-        first = model.encoder[0]
-        q = first.self_attention.W_q(first.norm_1(x) if config.norm == "pre" else x)
+        q = model.encoder[0].self_attention.W_q(model.encoder[0].norm_1(x) if config.norm == "pre" else x)
         numbers["positions"] = rotated(q.view(len(ids), config.n_heads, d_k).transpose(0, 1))[head, 1, 0]
     layer, entered = model.decoder[layer_at], []
     attention, inner = layer.cross_attention, layer.feed_forward

@@ -163,13 +163,6 @@ def test_of_a_wide_matrix_a_window_is_shown_that_has_the_cell_and_of_a_large_voc
         assert set(columns(stage="logits", row=0, col=int(chosen))) == {*best[:40].tolist(), int(chosen)}
 
 
-def at_stop(site, run: str, stop: str, **parameters) -> tuple[dict, dict]:
-    """The block of the stop, and the drawing under it."""
-    panel = site.panel("map", run=run, stop=stop, layer=1, head=2, **parameters)  # whatever head is chosen
-    assert "error" not in panel, panel
-    return panel["blocks"]
-
-
 @pytest.mark.parametrize("run", [RUN, pytest.param("numbers_zh", marks=pytest.mark.night)])
 def test_each_number_is_the_model_s_framed_and_its_calculation_stands_beside_it(site, run):
     record = site.runs.get(run)
@@ -179,7 +172,8 @@ def test_each_number_is_the_model_s_framed_and_its_calculation_stands_beside_it(
     wanted = {part: by_hand(model, ids, written, find_best_head(look, part)) for part in ("cross", "encoder")}
     assert wanted["cross"].keys() == set(STOPS)
     for at, stop in enumerate(STOPS):
-        block, drawing = at_stop(site, run, stop, text=text, target="output", lang=LANGUAGES[at % len(LANGUAGES)])
+        asked = {"stop": stop, "text": text, "target": "output", "lang": LANGUAGES[at % len(LANGUAGES)]}
+        block, drawing = site.panel("map", run=run, layer=1, head=2, **asked)["blocks"]  # whatever head is chosen
         assert block["answer"] == pytest.approx(wanted[kind_of(stop)][stop], abs=2e-5, rel=2e-5), stop
         blocks = {block["id"]: block for block in all_blocks(drawing["blocks"])}
         assert (blocks["stage"]["caption"], {"source", "formula"} & blocks.keys()) == ("", set())
