@@ -10,8 +10,6 @@ from torch import nn
 from playground.choices import ALTERATIONS, ARCHITECTURES, VARIANTS
 from playground.config import PAD, Experiment, ModelConfig, Refusal, limits, read_query
 from playground.data.batches import split_batch
-from playground.decoding import greedy
-from playground.lessons.labs.architectures import LAB
 from playground.lessons.labs.nn_transformer.conversion import layer_pairs
 from playground.model.copies import shadow_copy, shared_copy, trainable_copy
 from playground.model.costs import parameter_count, update_counts

@@ -15,11 +15,12 @@ from playground.cursor import check
 from playground.features.map import panel as tour
 from playground.features.map.architecture import ModelFigure, Part, model_figure
 from playground.features.registry import PLACES
+from playground.features.shared.heads import find_best_head
 from playground.features.shared.queries.activations import SentenceActivations, activations
 from playground.inspection.activations import record
 from playground.inspection.derivation import explain
 from playground.inspection.worksheet import KINDS as SHEETS, worksheet
-from playground.lessons.tour import NOTES, STOPS, list_notes
+from playground.lessons.tour import NOTES, STOPS, kind_of, list_notes
 from playground.variants import build as build_variant
 from playground.words import LANGUAGES, say
 from tests.inspection.conftest import calculate, parts
@@ -162,32 +163,24 @@ def test_of_a_wide_matrix_a_window_is_shown_that_has_the_cell_and_of_a_large_voc
         assert set(columns(stage="logits", row=0, col=int(chosen))) == {*best[:40].tolist(), int(chosen)}
 
 
-HEAD = 2  # counted from 1; runs with fewer have their last
-
-
-def at_stop(site, run: str, stop: str, **parameters) -> tuple[dict, dict]:
-    """The block of the stop, and the drawing under it."""
-    panel = site.panel("map", run=run, stop=stop, layer=1, head=HEAD, **parameters)
-    assert "error" not in panel, panel
-    return panel["blocks"]
-
-
 @pytest.mark.parametrize("run", [RUN, pytest.param("numbers_zh", marks=pytest.mark.night)])
 def test_each_number_is_the_model_s_framed_and_its_calculation_stands_beside_it(site, run):
     record = site.runs.get(run)
     text, ids = site.reader.read(record, site.reader.examples(record, "heldout", 1)[0][0])
-    written = [piece.id for piece in site.reader.look(record, None, text).targets]
-    wanted = by_hand(site.reader.model_at(record, None)[0], ids, written, min(HEAD, record.experiment.model.n_heads) - 1)
-    assert wanted.keys() == set(STOPS)
+    look = site.reader.look(record, None, text)
+    written, model = [piece.id for piece in look.targets], site.reader.model_at(record, None)[0]
+    wanted = {part: by_hand(model, ids, written, find_best_head(look, part)) for part in ("cross", "encoder")}
+    assert wanted["cross"].keys() == set(STOPS)
     for at, stop in enumerate(STOPS):
-        block, drawing = at_stop(site, run, stop, text=text, target="output", lang=LANGUAGES[at % len(LANGUAGES)])
-        assert block["answer"] == pytest.approx(wanted[stop], abs=2e-5, rel=2e-5), stop
+        asked = {"stop": stop, "text": text, "target": "output", "lang": LANGUAGES[at % len(LANGUAGES)]}
+        block, drawing = site.panel("map", run=run, layer=1, head=2, **asked)["blocks"]  # whatever head is chosen
+        assert block["answer"] == pytest.approx(wanted[kind_of(stop)][stop], abs=2e-5, rel=2e-5), stop
         blocks = {block["id"]: block for block in all_blocks(drawing["blocks"])}
         assert (blocks["stage"]["caption"], {"source", "formula"} & blocks.keys()) == ("", set())
         assert ("sheet" in blocks) == (stop not in ("mask", "loop"))  # where cells are counted
         if "sheet" in blocks:
             assert blocks["sheet"]["answer"] == pytest.approx(block["answer"], abs=2e-5)
-            assert (blocks["sheet"]["asks"], blocks["sheet"]["still"]) == (False, True)  # the page stays where it is
+            assert [blocks["sheet"][name] for name in ("asks", "still", "closed")] == [False, True, True]  # the page stays where it is
 
 
 OTHERS = [{"share_embeddings": "all"}, {"embedding_scale": False}, {"dropout": 0.1}, {"attention_scale": 1.0}]
@@ -203,7 +196,7 @@ def test_every_kind_of_model_has_words_at_every_stop_and_the_papers_needs_no_not
         seen = SentenceActivations(0, tuple(pieces[: len(SRC) + 1]), tuple(pieces[: len(TGT)]), tuple(pieces[: len(TGT)]), recorded)
         run = SimpleNamespace(experiment=SimpleNamespace(model=model.config), tokenizers=[SimpleNamespace(piece=str)] * 2)
         for stop in STOPS:
-            block = tour.build_stop(SimpleNamespace(run=run, say=partial(say, language), language=language), seen, stop, 0)
+            block = tour.build_stop(SimpleNamespace(run=run, say=partial(say, language), language=language), seen, stop, (0, 0))
             assert all(block[name] and "{" not in block[name] for name in ("text", "formula", "ask"))
             assert all(say(language, f"tour.note_{name}") in block["text"] for name in list_notes(model.config, stop) if name in PLAIN)
             noted |= {(stop, name) for name in list_notes(model.config, stop)}
