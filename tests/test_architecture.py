@@ -45,7 +45,7 @@ hub: huggingface_hub torch | config model data variants runs export
 pretrained: numpy pandas torch | words tasks config export model data variants decoding runs queries
 scripting: torch tqdm | config reading data runs export pretrained
 handin: |
-exercises: torch | words config model data variants decoding training export pretrained
+exercises: torch | words config model data decoding training export pretrained
 features: numpy | words figures knobs config cursor reading model data variants decoding inspection training runs rooms queries lessons
 plot: numpy plotly | words figures config features
 ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart segno spaces starlette torch | words figures knobs config \

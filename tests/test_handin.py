@@ -2,8 +2,6 @@
 
 import stat
 
-import pytest
-
 from playground import handin
 from playground.cli import main
 from playground.lessons.course import LESSONS
@@ -35,14 +33,9 @@ def test_a_table_of_codes_is_checked_line_by_line(tmp_path, capsys):
     assert len(lines) == len(rows) - 1
     assert all(note in line for line, note in zip(lines, list(rows.values())[1:], strict=True))
     assert lines[0].split() == ["2", "2026-11-29", str(len(NAMES)), "34", "4of12", "11of12"]
+    parts = bob.split(".")
+    for at, other_value in enumerate(("20261129", "tour", "1", "5of12", "12of12", "0" * 8, "0" * 8), 1):  # every field is signed
+        table.write_text(".".join([*parts[:at], other_value, *parts[at + 1 :]]), encoding="utf-8")
+        assert next(handin.verify(table, key))[-1]
     table.write_text("\n".join(list(rows)[:3]), encoding="utf-8")
     assert main(["verify", str(table), "--key", str(tmp_path / handin.KEY_FILE)]) == 0
-
-
-@pytest.mark.parametrize("at", range(8))
-def test_no_field_of_a_code_can_be_changed(at, tmp_path):
-    code = handin.sign(b"key", "2026-11-29", ["tour", "masks"], 3, [(1, 2), (3, 4)], "v" * 32)
-    parts = code.split(".")
-    changed = {1: "20261130", 2: "tour", 3: "4", 4: "2of2", 5: "4of4", 6: "0" * 8, 7: "0" * 8}.get(at, "tp2")
-    (tmp_path / "codes.csv").write_text(".".join([*parts[:at], changed, *parts[at + 1 :]]))
-    assert [row[-1] for row in handin.verify(tmp_path / "codes.csv", b"key")] != [""]

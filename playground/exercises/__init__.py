@@ -1,14 +1,15 @@
 """Exercises: a notebook of seven functions to write, each checked with tensors of a trained model.
 
-`notebook.md` has their texts and solutions; of a solution the notebook keeps the head and the docstring. A result that equals that of a
-common bug is answered with the bug's name. The format is otter-grader's; without it the notebook checks itself.
+`notebook.md` has their texts, solutions and the mistakes in them. Of a solution the notebook keeps the head and the docstring; a result
+that equals a mistake's is answered with its name: its lab's title, or a message here. The format is otter-grader's; without it the notebook
+checks itself.
 """
 
 import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +17,24 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from playground.config import EOS, PAD, Refusal
+from playground.config import BOS, EOS, PAD, Refusal
 from playground.data.batches import collate
 from playground.data.corpus import Item
 from playground.decoding import beam
 from playground.export.documents import code_cell, markdown_cell, write_notebook
-from playground.model.attention import MASKED, scaled_dot_product_attention
-from playground.model.masks import causal_mask, padding_mask, target_mask
+from playground.model.attention import scaled_dot_product_attention
+from playground.model.masks import padding_mask, target_mask
 from playground.model.transformer import Transformer
 from playground.pretrained import load
 from playground.training.step import cross_entropy
-from playground.variants import bugs
 from playground.words import ENGLISH, known, say
 
 RUN, TOLERANCE = "reverse", 1e-5
 PAIRS = {"hello": "oll", "ab": "transformer", "attention": "noit"}  # of unequal lengths: both sides have padding, at other places
 SEARCHES = (("baabababaababaaabb", 2, 30), ("rviwdgicusqucczgufqnas", 3, 30), ("hello", 2, 4))  # source, width, most tokens
 SECTION = re.compile(r"^# ([a-z_]+)\n(.*?)(?=^# [a-z_]+\n|\Z)", re.MULTILINE | re.DOTALL)
-PART = re.compile(r"^## (en|zh|code)\n+(.*?)\s*(?=^## (?:en|zh|code)\n|\Z)", re.MULTILINE | re.DOTALL)
+PART = re.compile(r"^## (en|zh|code|mistakes)\n+(.*?)\s*(?=^## (?:en|zh|code|mistakes)\n|\Z)", re.MULTILINE | re.DOTALL)
+MISTAKE = re.compile(r"^- (\w+): `(.*)` → `(.*)`$", re.MULTILINE)
 _SHEET = Path(__file__).with_name("notebook.md")
 DOCTEST = ">>> from playground.exercises import check\n>>> print(check({name}, {language!r}))\n✓ {name}"
 
@@ -75,98 +76,46 @@ def list_cases() -> dict[str, list[tuple]]:
     }
 
 
-def _attend(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float = 0.5, fill: float = MASKED, dim: int = -1
-) -> tuple[Tensor, Tensor]:
-    """Attention as it is often written; in a fully masked row its weights are equal where the model's are 0."""
-    weights = (q @ k.mT / q.shape[-1] ** power).masked_fill(~mask, fill).softmax(dim)
-    return weights @ v, weights
-
-
-def _masks(src: Tensor, tgt_in: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    return padding_mask(src), target_mask(tgt_in), padding_mask(src)
-
-
-def _hide_queries(src: Tensor, tgt_in: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    rows = padding_mask(src).mT
-    return rows, padding_mask(tgt_in).mT & causal_mask(tgt_in.shape[1]), rows
-
-
-def _positions(length: int, d_model: int) -> Tensor:
-    return load(RUN).model.src_positions.table[:length]
-
-
-def _sinusoids(apart: bool, length: int, d_model: int) -> Tensor:
-    """Sinusoids with a mistake: the cosines `apart`, behind all sines, or a frequency for each dimension in place of each pair."""
-    dims = torch.arange(d_model)
-    angles = torch.arange(length)[:, None] / 10_000 ** ((dims[::2] if apart else dims) / d_model)
-    return torch.cat((angles.sin(), angles.cos()), -1) if apart else torch.where(dims % 2 == 0, angles.sin(), angles.cos())
-
-
-def _norm(dim: int, correction: int, x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
-    return (x - x.mean(dim, keepdim=True)) / (x.var(dim, correction=correction, keepdim=True) + 1e-5).sqrt() * gain + bias
-
-
-def _batch(ids: list[list[int]]) -> tuple[Tensor, Tensor]:
-    return collate([Item("", "", (), tuple(row)) for row in ids])[1:3]
-
-
-def _write_best(narrow: bool, following: NextToken, width: int, most: int) -> tuple[list[int], float]:
-    best = beam(following.model, following.source, 1 if narrow else width, 0.0, most)[0]
+def _write_best(following: NextToken, width: int, most: int) -> tuple[list[int], float]:
+    best = beam(following.model, following.source, width, 0.0, most)[0]
     return [*best.ids], best.score
 
 
-def _slope(loss: Callable[..., Tensor], logits: Tensor, tgt_out: Tensor) -> Tensor:
+def _slope(logits: Tensor, tgt_out: Tensor) -> Tensor:
     with torch.enable_grad():
         logits = logits.detach().requires_grad_()
-        return torch.autograd.grad(loss(logits, tgt_out, 0.0), logits)[0]
+        return torch.autograd.grad(cross_entropy(logits, tgt_out), logits)[0]
 
 
-# Of each exercise the model's own function, and mistakes by the name of their lab, or of a message here.
-EXERCISES: dict[str, tuple[Callable, tuple[tuple[str, Callable], ...]]] = {
-    "attention": (
-        scaled_dot_product_attention,
-        (
-            ("bug_scale", partial(_attend, power=1.0)), ("attention_scale", partial(_attend, power=0.0)),
-            ("bug_fill", partial(_attend, fill=bugs.TINY)), ("bug_axis", partial(_attend, dim=-2)),
-            ("bug_axis", lambda *tensors: bugs.over_queries(*tensors, 0.5, nn.Identity())),
-            ("bug_inverted", lambda q, k, v, mask: _attend(q, k, v, ~mask)),
-            ("bug_inverted", lambda *tensors: bugs.inverted(*tensors, 0.5, nn.Identity())),
-        ),
-    ),
-    "masks": (
-        _masks,
-        (
-            ("bug_future", lambda src, tgt: (padding_mask(src), padding_mask(tgt), padding_mask(src))),
-            ("bug_source", lambda src, tgt: (torch.ones_like(padding_mask(src)), *_masks(src, tgt)[1:])),
-            ("bug_memory", lambda src, tgt: (*_masks(src, tgt)[:2], torch.ones_like(padding_mask(src)))),
-            ("bug_inverted", lambda src, tgt: tuple(~mask for mask in _masks(src, tgt))),
-            ("bug_lengths", lambda src, tgt: (*_masks(src, tgt)[:2], padding_mask(tgt))),
-            ("mistake_rows", _hide_queries),
-        ),
-    ),
-    "positions": (_positions, (("mistake_halves", partial(_sinusoids, True)), ("mistake_pairs", partial(_sinusoids, False)))),
-    "layer_norm": (
-        lambda x, gain, bias: functional.layer_norm(x, gain.shape, gain, bias),
-        (("bug_norm", partial(_norm, 1, 0)), ("mistake_variance", partial(_norm, -1, 1))),
-    ),
-    "shift": (
-        _batch,
-        (
-            ("bug_shift", lambda ids: (_batch(ids)[0],) * 2), ("bug_shift", lambda ids: (_batch(ids)[1],) * 2),
-            ("bug_shift", lambda ids: (_batch([[*row, EOS] for row in ids])[0],) * 2),
-        ),
-    ),
-    "beam_search": (partial(_write_best, False), (("mistake_greedy", partial(_write_best, True)),)),
-    "p_minus_y": (
-        partial(_slope, cross_entropy),
-        (
-            ("bug_softmax", partial(_slope, bugs.with_softmax)), ("bug_loss", partial(_slope, bugs.with_padding)),
-            ("bug_softmax", lambda logits, tgt: _slope(cross_entropy, logits.softmax(-1), tgt)),
-            ("mistake_sum", lambda logits, tgt: _slope(cross_entropy, logits, tgt) * (tgt != PAD).sum()),
-        ),
-    ),
-}  # fmt: skip
+# The model's own function of each exercise.
+EXERCISES: dict[str, Callable] = {
+    "attention": scaled_dot_product_attention,
+    "masks": lambda src, tgt_in: (padding_mask(src), target_mask(tgt_in), padding_mask(src)),
+    "positions": lambda length, d_model: load(RUN).model.src_positions.table[:length],
+    "layer_norm": lambda x, gain, bias: functional.layer_norm(x, gain.shape, gain, bias),
+    "shift": lambda rows: collate([Item("", "", (), tuple(row)) for row in rows])[1:3],
+    "beam_search": _write_best,
+    "p_minus_y": _slope,
+}
+
+
+@cache
+def read_sections() -> dict[str, dict[str, str]]:
+    """Returns {section: {"en", "zh", "code" and "mistakes": text}} of notebook.md."""
+    return {name: dict(PART.findall(text)) for name, text in SECTION.findall(_SHEET.read_text(encoding="utf-8"))}
+
+
+def list_mistakes(name: str) -> list[tuple[str, Callable]]:
+    """Returns (name, function) of each mistake in a solution."""
+    parts = read_sections()[name]
+    return [(bug, define(name, parts["code"].replace(right, wrong))) for bug, right, wrong in MISTAKE.findall(parts["mistakes"])]
+
+
+def define(name: str, source: str) -> Callable:
+    """Runs source of notebook.md and returns its function of this name."""
+    names: dict[str, Any] = {"torch": torch, "BOS": BOS, "EOS": EOS, "PAD": PAD}
+    exec(source.strip("`").removeprefix("python"), names)
+    return names[name]
 
 
 def check(function: Callable, language: str = ENGLISH) -> str:
@@ -175,20 +124,20 @@ def check(function: Callable, language: str = ENGLISH) -> str:
     name = function.__name__
     if name not in EXERCISES:
         raise Refusal("exercises.no_such", name=name, names=", ".join(EXERCISES))
-    (right, mistakes), cases, results = EXERCISES[name], list_cases()[name], []
+    cases, results = list_cases()[name], []
     for case in cases:
         try:
             results.append(function(*(part.clone() if isinstance(part, Tensor) else part for part in case)))
         except Exception as error:
             shapes = ", ".join(_shape(part) for part in case)
             return _answer(language, name, "raised", error=f"{type(error).__name__}: {error}", given=shapes)
-    expected = [right(*case) for case in cases]
+    expected = [EXERCISES[name](*case) for case in cases]
     if _are_equal(results, expected):
         return f"✓ {name}"
-    for key, mistake in mistakes:
+    for key, mistake in list_mistakes(name):
         if _are_equal(results, [mistake(*case) for case in cases]):
             lab = f"lab_{key}.title"
-            return f"✗ {name}: {say(language, lab if known(language, lab) else f'exercises.{key}')}"
+            return f"✗ {name}: {say(language, lab if known(language, lab) else f'exercises.mistake_{key}')}"
     shapes = [[_shape(part) for part in _list_parts(result)] for result in (results[0], expected[0])]
     return _answer(language, name, "value" if shapes[0] == shapes[1] else "shape", given=", ".join(shapes[0]), right=", ".join(shapes[1]))
 
@@ -216,21 +165,10 @@ def _are_equal(results: list, expected: list) -> bool:
     return True
 
 
-class Grader:
-    """A stand-in for otter-grader's Notebook where that is not installed."""
-
-    def __init__(self, functions: dict[str, Any], language: str) -> None:
-        self.functions, self.language = functions, language
-
-    def check(self, name: str) -> None:
-        print(check(self.functions[name], self.language))
-
-
 def write_files(language: str, solved: bool = False) -> dict[str, bytes]:
     """Returns the notebook, `solved` or with functions to write, and the tests with which otter-grader makes an autograder."""
-    sections = {name: dict(PART.findall(text)) for name, text in SECTION.findall(_SHEET.read_text(encoding="utf-8"))}
     file, cells, tests = f"exercises_{language}.ipynb", [], {}
-    for name, parts in sections.items():
+    for name, parts in read_sections().items():
         code = parts.get("code", "").removeprefix("```python\n").removesuffix("\n```")
         cells.append(markdown_cell(f"about-{name}", parts[language]))
         if name not in EXERCISES:

@@ -58,31 +58,33 @@ def _table(symbol: str, names: Sequence[str], numbers: Iterable[float]) -> Works
 
 def make_loss(view: View, seed: int) -> Drawn:
     """Softmax, cross-entropy and p - y of the likeliest tokens; sheet 1 is of the position of which the model is least certain."""
-    seen = view.activations
-    row = int(seen.stages["probabilities"].values.max(-1).argsort()[(seed - 1) % len(seen.targets)])
-    logits, right = seen.stages["logits"].values[row].astype(float), seen.targets[row].id
+    forward = view.activations
+    row = int(forward.stages["probabilities"].values.max(-1).argsort()[(seed - 1) % len(forward.targets)])
+    logits, right = forward.stages["logits"].values[row].astype(float), forward.targets[row].id
     ids = [id for id in (-logits).argsort().tolist() if id != right][: COUNT - 1]
     ids = sorted([*ids, right], key=lambda id: -logits[id])
     powers = np.exp(logits - logits.max())
     total, p, y = powers.sum(), powers[ids] / powers.sum(), [int(id == right) for id in ids]
     z, e, shares = ([*map(ROUNDED, numbers)] for numbers in (logits[ids], powers[ids], p))
-    rest, chance, name = ROUNDED(total - powers[ids].sum()), p[ids.index(right)], visible(seen.targets[row].text)
+    rest, chance, name = ROUNDED(total - powers[ids].sum()), p[ids.index(right)], visible(forward.targets[row].text)
     tasks = {
         "e_i = exp(z_i − max z)": _boxes("e", powers[ids], [f"exp({each} - {bracket(z[0])})" for each in z]),
         f"Σ = {' + '.join(f'e_{n}' for n, _ in enumerate(ids, 1))} + R": _boxes("Σ", [total], [" + ".join([*e, rest])]),
         "p_i = e_i / Σ": _boxes("p", p, [f"{each} ÷ {ROUNDED(total)}" for each in e]),
         f"L = −ln p({name})": _boxes("L", [-math.log(chance)], [f"-ln {ROUNDED(chance)}"]),
-        f"g_i = ∂L/∂z_i = p_i − y_i, y({name}) = 1": _boxes("g", p - y, [f"{each} - {one}" for each, one in zip(shares, y, strict=True)]),
+        f"g_i = ∂L/∂z_i = p_i − y_i, y({name}) = 1": _boxes(
+            "g", p - y, [f"{each} - {label}" for each, label in zip(shares, y, strict=True)]
+        ),
     }
     names = [visible(view.run.tokenizers[1].piece(id)) for id in ids]
     tables = [_table("z", names, logits[ids]), _table("R", (), [float(rest)])]
-    return tables, tasks, {"token": visible(seen.fed[row].text), "right": name}
+    return tables, tasks, {"token": visible(forward.fed[row].text), "right": name}
 
 
 def make_norm(view: View, seed: int) -> Drawn:
     """The first layer norm of one token; sums over all its numbers are given."""
-    seen = view.activations
-    stage = next((stage for stage in seen.stages.values() if stage.name == "norm"), None)
+    forward = view.activations
+    stage = next((stage for stage in forward.stages.values() if stage.name == "norm"), None)
     if stage is None:
         raise Refusal("map.worksheet_no_norm")
     module, row = norm_module(stage.address), (seed - 1) % len(stage.values)
@@ -92,7 +94,7 @@ def make_norm(view: View, seed: int) -> Drawn:
         return [parameter.detach().numpy() for parameter in (norm.weight, 0 * norm.weight if norm.bias is None else norm.bias)]
 
     gain, shift = view.reader.work(view.run, view.step, ("norm", module), read_parameters)
-    x = seen.stages[stage.inputs[0]].values[row].astype(float)
+    x = forward.stages[stage.inputs[0]].values[row].astype(float)
     mean, variance, size = x.mean(), x.var(), len(x)
     deviation, sums, eps = math.sqrt(variance + EPSILON), [x.sum(), (x**2).sum()], f"{EPSILON:.5f}"
     vectors = {"x": x[:COUNT], "γ": gain[:COUNT], "β": shift[:COUNT]}
@@ -107,15 +109,15 @@ def make_norm(view: View, seed: int) -> Drawn:
         "x̂_i = (x_i − μ) / σ": _boxes("x̂", normed, centred),
         "n_i = γ_i x̂_i + β_i": _boxes("n", stage.values[row, :COUNT], [f"{g} × {bracket(n)} + {bracket(b)}" for (g,), n, (b,) in rows]),
     }
-    token = (seen.source if stage.part == "encoder" else seen.fed)[row].text
+    token = (forward.source if stage.part == "encoder" else forward.fed)[row].text
     return [*tables, _table("", ("Σx", "Σx²"), sums)], tasks, {"token": visible(token), "stage": stage.address}
 
 
 def make_beam(view: View, seed: int) -> Drawn:
     """Two steps of a beam search behind the first tokens of the target, with the log probabilities also of what is dropped."""
-    seen, tokenizer = view.activations, view.run.tokenizers[1]
-    fed = tuple(piece.id for piece in seen.fed[: (seed - 1) % len(seen.fed) + 1])
-    src = torch.tensor([[piece.id for piece in seen.source]])
+    forward, tokenizer = view.activations, view.run.tokenizers[1]
+    fed = tuple(piece.id for piece in forward.fed[: (seed - 1) % len(forward.fed) + 1])
+    src = torch.tensor([[piece.id for piece in forward.source]])
 
     def rank(model: Transformer, _: int) -> list[dict[tuple[int, ...], float]]:
         def extend(path: tuple[int, ...]) -> dict[tuple[int, ...], float]:
