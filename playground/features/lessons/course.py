@@ -82,6 +82,7 @@ def _build_list(view: View) -> list[dict]:
             kinds.forget("forget"),
             css="controls",
         ),
+        kinds.handin("handin", view.say("course.handin"), view.say("course.handin_about")),
     ]
 
 
