@@ -101,7 +101,7 @@ class Rooms(SavedRooms):
             "code": code, "teacher": number == TEACHER, "language": room.language, "ends": room.ends,
             "here": len(present), "followers": len(followers), "cursor": dict(room.cursor),
             "activities": activities.view_activities(room, number), "fixed": settings.view_fixed(room.fixed),
-            "now": settings.view_assignment(room, number), "calls": self.hub.count_calls(code),
+            "now": settings.view_assignment(room, number), "calls": self.hub.calls[code],
         }  # fmt: skip
         if number != TEACHER:
             return shared | {"number": number, "name": room.member(number).nickname, "members": []}

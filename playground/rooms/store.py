@@ -55,7 +55,7 @@ class Hub:
         self._lock = threading.Lock()
         self._listeners: dict[str, list[Listener]] = {}
         self._exploring: dict[str, set[int]] = {}
-        self._calls: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()  # how often a room's teacher called the class back: a page that sees it rise follows again
 
     @contextmanager
     def listen(self, code: str, number: int) -> Iterator[Listener]:
@@ -100,18 +100,14 @@ class Hub:
         """Makes every member follow the teacher again."""
         with self._lock:
             self._exploring.pop(code, None)
-            self._calls[code] += 1
+            self.calls[code] += 1
         self.notify(code)
-
-    def count_calls(self, code: str) -> int:
-        """Returns how often the teacher has called the class back; a page that sees it rise follows again."""
-        return self._calls[code]
 
     def end(self, code: str) -> None:
         """Forgets a deleted room and wakes its listeners."""
         with self._lock:
             self._exploring.pop(code, None)
-            self._calls.pop(code, None)
+            self.calls.pop(code, None)
         self.notify(code)
 
     def _find_listeners(self, code: str) -> list[Listener]:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from playground import cursor
 from playground.config import Experiment, Refusal
-from playground.features.board.class_board import class_name, name_empty_arms
+from playground.features.board.class_board import name_empty_arms
 from playground.features.board.progress import find_class_answer
 from playground.features.lessons import room_result
 from playground.features.shared import uploading
@@ -180,7 +180,7 @@ class RoomActions:
         require(revealed["state"] == "revealed", "rooms.not_revealed")
         questions = [activity for activity in visible.values() if activity["kind"] == question.KIND]
         screen = Screen(call.values)
-        return {"of": class_name(screen, call.code), "blocks": room_result.build_result(screen, revealed, questions)}
+        return {"of": screen.say("board.class", code=call.code), "blocks": room_result.build_result(screen, revealed, questions)}
 
     # ---- the class's experiment ---------------------------------------------------------------------------------------------------------
 
@@ -199,8 +199,7 @@ class RoomActions:
         lab = get(call.value("lab", str))
         if not isinstance(lab, ControlledExperiment) or lab.is_mystery:
             raise Refusal("page.not_a_command")
-        first = [list(lab.arms).index(arm) for arm in lab.decisive]
-        return self._deal(call, {**SMALL, **lab.base}, [dict(arm) for arm in lab.arms.values()], lab, first)
+        return self._deal(call, {**SMALL, **lab.base}, [dict(arm) for arm in lab.arms.values()], lab)
 
     def train(self, call: ActionRequest) -> dict[str, Any]:
         """Trains the caller's arm, with their own token; opens their run if it exists already."""
@@ -237,10 +236,10 @@ class RoomActions:
         self._change(call, experiment.KIND, set_shared)
 
     def _deal(
-        self, call: ActionRequest, base: Mapping[str, Any], arms: Sequence[dict], lab: ControlledExperiment | None = None,
-        first: Sequence[int] = (),
-    ) -> dict[str, Any]:  # fmt: skip
+        self, call: ActionRequest, base: Mapping[str, Any], arms: Sequence[dict], lab: ControlledExperiment | None = None
+    ) -> dict[str, Any]:
         order, name = call.value("order", str), lab.name if lab else ""
+        first = [list(lab.arms).index(arm) for arm in lab.decisive] if lab else ()
 
         def add(room: Room, number: int) -> Room:
             require_teacher(number)

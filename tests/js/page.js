@@ -105,11 +105,6 @@ class Element extends Listening {
     }
   }
 
-  /** At the end of the parent: where exactly, no script asks. */
-  after(...nodes) {
-    this.parentElement.append(...nodes);
-  }
-
   replaceChildren(...nodes) {
     for (const child of this.children) child.parentElement = null;
     this.childNodes = [];

@@ -20,7 +20,7 @@ globalThis.fetch = async (url, { body = "{}" } = {}) => {
 mock.timers.enable({ apis: ["setTimeout"] });
 const { change, cursor, move, page } = await import("../../playground/ui/static/store.js");
 const { h } = await import("../../playground/ui/static/dom.js");
-const { act, exit, explore, fixed, isFollowing, leaving } = await import("../../playground/ui/static/room.js");
+const { act, exit, fixed, isFollowing, leaving } = await import("../../playground/ui/static/room.js");
 const { listenerInputs, meet, pointAt, setControls } = await import("../../playground/ui/static/knobs.js");
 const { embedding } = await import("../../playground/ui/static/embed.js");
 const { isOpenLab } = await import("../../playground/ui/static/room_fixed.js");
@@ -81,13 +81,8 @@ test("a member who moves something has let go, and comes back to where the teach
   assert.deepEqual(posted("follow"), [{ code: "K7QFM", following: false }]);
   streams[0].say({ ...ROOM, cursor: there({ tab: "masks" }) });
   assert.deepEqual([cursor.tab, cursor.head], ["map", "5"]);
-  explore(false);
+  streams[0].say({ ...ROOM, calls: 1, cursor: there({ tab: "masks" }) }); // the teacher calls everybody back
   assert.deepEqual([cursor.tab, cursor.head, posted("follow").at(-1).following], ["masks", "", true]);
-  for (const [calls, called] of [[0, false], [1, true]]) {
-    explore(true);
-    streams[0].say({ ...ROOM, calls, cursor: there({ tab: "masks" }) });
-    assert.equal(isFollowing(), called, "the teacher calls everybody back");
-  }
   navigator.userActivation.isActive = false;
   move({ run: "mine" });
   change({ reply: { run: "mine" } }); // a run that one asked for, long after the click

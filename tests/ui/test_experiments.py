@@ -158,7 +158,7 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
         (shown,) = board(site, TEACHER, code, "zh", present="1", revealed="on")["blocks"]
         assert (block(panel, "verdict")["text"], shown["title"]) == (verdict, lab.say("zh", "short") + verdict)
         for activity in (posed, code["activity"]):
-            do(site, TEACHER, "withdraw", code=dealt["code"], activity=activity)
+            do(site, TEACHER, "withdraw", **{**code, "activity": activity})
 
 
 def test_what_a_lab_goes_by_is_put_together_with_its_interval():

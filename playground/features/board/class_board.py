@@ -12,7 +12,7 @@ import numpy as np
 from playground.config import Refusal
 from playground.features.shared.naming import shown_setting, shown_value
 from playground.features.shared.queries.learning_curves import LearningCurve, learning_curve
-from playground.features.shared.view import Screen, View, percent
+from playground.features.shared.view import View, percent
 from playground.lessons.controlled import ControlledExperiment, is_complete
 from playground.lessons.labs import LABS
 from playground.rooms import activities, experiment, question
@@ -159,11 +159,6 @@ def is_named(view: View, number: int) -> bool:
 def member_name(view: View, member: Member, named: bool) -> str:
     """Returns a member's name; a hidden member is a number for the teacher too."""
     return (named and not member.hidden and member.nickname) or view.say("page.room_student", number=member.number)
-
-
-def class_name(screen: Screen, code: str) -> str:
-    """Returns the name of a class in saved files."""
-    return screen.say("board.class", code=code)
 
 
 def describe_arm(arm: dict, language: str) -> str:

@@ -6,6 +6,7 @@ import { button, h, labelled, paragraph, ready, replaceChildren, same, say } fro
 import { reply } from "../../ui/static/actions.js";
 import { ACTS } from "../../ui/static/controls.js";
 import { act, activities } from "../../ui/static/room.js";
+import { FORMS } from "../../ui/static/room_dialog.js";
 import { sample } from "../../ui/static/pen.js";
 import { register } from "../../ui/static/kinds.js";
 import { open } from "../../ui/static/dialogs.js";
@@ -29,9 +30,6 @@ function armName({ arm, lab, at }) {
   const { labels, choices } = page.boot, named = (knob, value) => `${labels[knob] ?? knob} ${choices[knob]?.[asText(value)] ?? asText(value)}`;
   return Object.entries(arm).map(([knob, value]) => (typeof value === "string" && choices[knob]?.[value]) || named(knob, value)).join(", ");
 }
-
-/** The title of an experiment, as its teacher sees it: its lab's, else the settings in which its arms differ. */
-export const experimentName = ({ lab, arms }) => page.boot.labs[lab] ?? Object.keys(arms[0]).map((knob) => page.boot.labels[knob] ?? knob).join(", ");
 
 /** The newest experiment of the room, with its name. */
 function newest() {
@@ -64,7 +62,7 @@ function drawArm() {
   let place = document.getElementById("pg-arm");
   const isShown = experiment?.arm && experiment.name !== away && (!isThere || isBoard);
   if (!isShown) return void place?.remove();
-  if (!place) document.getElementById("pg-frame").after((place = h("div", { id: "pg-arm", role: "group" })));
+  if (!place) document.getElementById("pg-frame").parentElement.append((place = h("div", { id: "pg-arm", role: "group" })));
   if (same(place, [experiment, waiting, isThere, isBoard])) return;
   const waits = waiting === experiment.name, label = say("room_arm", { arm: armName(experiment) });
   const open = () => openMine({ run: experiment.run });
@@ -183,10 +181,10 @@ function openDeal() {
 }
 
 /** In the dialog of a room that was just opened: a lab's arms, dealt at once. */
-export function dealLabForm() {
+FORMS.push(() => {
   const way = armsOfLab();
   return dealForm(() => way, () => ORDERS[0], ...way.elements);
-}
+});
 
 /** The form that deals what was chosen; what came of it is said, and the dialog closes. */
 function dealForm(chosen, order, ...content) {

@@ -9,7 +9,6 @@ from playground.features.board.class_board import (
     Board,
     ClassRun,
     PowerLaw,
-    class_name,
     describe_arm,
     experiment_name,
     find_board,
@@ -46,7 +45,7 @@ def panel(view: View) -> dict:
     arm = _read_arm(view, class_board)
     students = [student for student in class_board.runs if arm in (None, student.arm)]
     can_change = any(student.run.unfinished or student.run.resumable for student in class_board.runs)  # an interrupted run may resume
-    panel_state = {"of": class_name(view, class_board.room.code), **({"more": True, "pause": POLL_MS} if can_change else {})}
+    panel_state = {"of": view.say("board.class", code=class_board.room.code), **({"more": True, "pause": POLL_MS} if can_change else {})}
     if view.presented:
         return {"step": None, "blocks": _build_presented(view, class_board), **panel_state}
     outcome = None if class_board.hidden else judge_lab(view, class_board)

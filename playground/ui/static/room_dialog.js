@@ -6,11 +6,13 @@ import { button, copyText, h, labelled, notice, ready, replaceChildren, routeUrl
 import { reply } from "./actions.js";
 import { forOthers, open, pageAddress } from "./dialogs.js";
 import { act, activities, exit, explore, isFollowing, isMember, leaving } from "./room.js";
-import { dealLabForm, experimentName } from "../../features/board/experiment.js";
 import { openFix, openLimits, openNow } from "./room_plan.js";
 import { isForThePage } from "./single_keys.js";
 
 const DAYS = 7, MOST_DAYS = 180;
+
+/** Makes of forms in a teacher's dialog, which other scripts add. @type {(() => HTMLElement)[]} */
+export const FORMS = [];
 
 /** A day so many days from now, as a field for dates has it. */
 function dayFromNow(days) {
@@ -108,7 +110,7 @@ function forTeacher(until) {
   ];
   if (cursor.present === "1") return wall; // a hall sees how to come in, and no names
   return [
-    ...wall, dealLabForm(),
+    ...wall, ...FORMS.map((make) => make()),
     h("div", { class: "pg-line pg-room-plan" }, plans.map(([id, act]) => button({ id: `pg-plan-${id}`, onclick: act }, say(`room_${id}`)))),
     h("details", {}, h("summary", { id: "pg-room-count" }), h("ul", { id: "pg-room-members" })), until,
     h("div", { class: "pg-line" }, button({ id: "pg-room-end", onclick: end }, say("room_end"))),
@@ -131,7 +133,8 @@ function boardFiles() {
   const about = { run: cursor.run, lang: cursor.lang, room: page.room.code };
   const save = (activity) =>
     button({ class: "pg-main", onclick: () => saveFrom(routeUrl("board", { ...about, activity }), "class.csv") }, say("room_end_file"));
-  return activities("experiment").reverse().map(([name, board]) => h("p", {}, save(name), " ", experimentName(board)));
+  const title = ({ lab, arms }) => page.boot.labs[lab] ?? Object.keys(arms[0]).map((knob) => page.boot.labels[knob] ?? knob).join(", ");
+  return activities("experiment").reverse().map(([name, board]) => h("p", {}, save(name), " ", title(board)));
 }
 
 /** A question before what can't be undone, after `files` to save. */
