@@ -197,6 +197,7 @@ export interface Room {
   ends: number; // seconds since 1970
   here: number; // have the page open
   followers: number;
+  calls: number; // how often the teacher has called everyone back
   cursor: Record<string, string>; // where the teacher looks
   number: number;
   name: string;
