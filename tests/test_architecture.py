@@ -52,7 +52,7 @@ ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart
 logs cursor reading training runs rooms queries lessons export hub features handin
 readme: | words config lessons
 freeze: orjson | words config cursor inspection runs queries lessons features ui
-cli: | words knobs config cursor model reading data decoding runs backup queries lessons features export hub \
+cli: pandas | words knobs config cursor model reading data decoding runs backup queries lessons features export hub \
 ui freeze pretrained exercises handin
 __main__: | cli
 """
