@@ -89,9 +89,10 @@ def _positions(stages: Stages, config: ModelConfig, head: Head) -> Reading:
     return _read_cell(stages, _find_last(stages, "src.embedding", "src.scaled"), 1, 0, variant="none")
 
 
-def _find_strongest(stages: Stages, at: str, head: int) -> tuple[int, int, int]:
-    """Returns the key with the largest weight for the first query."""
-    return head, 0, int(np.argmax(stages[f"{at}.weights"].values[head, 0]))
+def _read_strongest(stages: Stages, at: str, head: Head, address: str = "", variant: str = "") -> Reading:
+    """Reads the cell of the first query's largest weight, in the weights or in the stage `address`."""
+    key = int(np.argmax(stages[f"{at}.weights"].values[head[1], 0]))
+    return _read_cell(stages, address or f"{at}.weights", head[1], 0, key, variant=variant)
 
 
 def _projections(stages: Stages, config: ModelConfig, head: Head) -> Reading:
@@ -100,13 +101,8 @@ def _projections(stages: Stages, config: ModelConfig, head: Head) -> Reading:
 
 
 def _scores(stages: Stages, config: ModelConfig, head: Head) -> Reading:
-    at = _cross(head)
-    variant = {0.0: "unscaled", 0.5: ""}.get(config.attention_scale, "power")
-    return _read_cell(stages, _find_last(stages, f"{at}.scores", f"{at}.scaled"), *_find_strongest(stages, at, head[1]), variant=variant)
-
-
-def _weights(stages: Stages, config: ModelConfig, head: Head) -> Reading:
-    return _read_cell(stages, f"{_cross(head)}.weights", *_find_strongest(stages, _cross(head), head[1]))
+    at, variant = _cross(head), {0.0: "unscaled", 0.5: ""}.get(config.attention_scale, "power")
+    return _read_strongest(stages, at, head, _find_last(stages, f"{at}.scores", f"{at}.scaled"), variant)
 
 
 def _sublayer(stages: Stages, config: ModelConfig, head: Head) -> Reading:
@@ -119,11 +115,6 @@ def _sublayer(stages: Stages, config: ModelConfig, head: Head) -> Reading:
 def _feed_forward(stages: Stages, config: ModelConfig, head: Head) -> Reading:
     variant = "" if config.activation == "relu" else config.activation
     return _read_cell(stages, f"decoder.{head[0]}.feed_forward.W_2", 0, 0, variant=variant)
-
-
-def _self_attention(stages: Stages, config: ModelConfig, head: Head) -> Reading:
-    at = f"encoder.{head[0]}.self_attention"
-    return _read_cell(stages, f"{at}.weights", *_find_strongest(stages, at, head[1]))
 
 
 def _mask(stages: Stages, config: ModelConfig, head: Head) -> Reading:
@@ -147,11 +138,11 @@ STOPS: dict[str, Callable[[Stages, ModelConfig, Head], Reading]] = {
     "positions": _positions,
     "projections": _projections,
     "scores": _scores,
-    "weights": _weights,
+    "weights": lambda stages, config, head: _read_strongest(stages, _cross(head), head),
     "mixed": lambda stages, config, head: _read_cell(stages, f"{_cross(head)}.mixed", head[1], 0, 0),
     "sublayer": _sublayer,
     "feed_forward": _feed_forward,
-    "self_attention": _self_attention,
+    "self_attention": lambda stages, config, head: _read_strongest(stages, f"encoder.{head[0]}.self_attention", head),
     "mask": _mask,
     "token": lambda stages, config, head: _read_cell(stages, "probabilities", 0, int(stages["probabilities"].values[0].argmax())),
     "loop": lambda stages, config, head: Reading("tgt.ids", len(stages["tgt.ids"].values), is_whole=True),

@@ -177,8 +177,8 @@ def test_each_number_is_the_model_s_framed_and_its_calculation_stands_beside_it(
     wanted = {part: by_hand(model, ids, written, find_best_head(look, part)) for part in ("cross", "encoder")}
     assert wanted["cross"].keys() == set(STOPS)
     for at, stop in enumerate(STOPS):
-        fields = {"stop": stop, "text": text, "target": "output", "lang": LANGUAGES[at % len(LANGUAGES)]}
-        block, drawing = site.panel("map", run=run, layer=1, head=2, **fields)["blocks"]  # whatever head is chosen
+        query = {"stop": stop, "text": text, "target": "output", "lang": LANGUAGES[at % len(LANGUAGES)]}
+        block, drawing = site.panel("map", run=run, layer=1, head=2, **query)["blocks"]  # whatever head is chosen
         assert block["answer"] == pytest.approx(wanted[kind_of(stop)][stop], abs=2e-5, rel=2e-5), stop
         blocks = {block["id"]: block for block in all_blocks(drawing["blocks"])}
         assert (blocks["stage"]["caption"], {"source", "formula"} & blocks.keys()) == ("", set())

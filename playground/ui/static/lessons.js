@@ -63,8 +63,8 @@ function bring(selector, tries = 50) {
 /** The block of a kind or id in a panel's blocks, however deep it stands. */
 function findBlock(blocks, wanted) {
   for (const block of blocks) {
-    const found = block.kind === wanted || block.id === wanted ? block : findBlock(block.blocks ?? [], wanted);
-    if (found) return found;
+    const match = block.kind === wanted || block.id === wanted ? block : findBlock(block.blocks ?? [], wanted);
+    if (match) return match;
   }
   return null;
 }
@@ -72,7 +72,7 @@ function findBlock(blocks, wanted) {
 /** The live picture of a lesson's view; pressed, it leads there. */
 register("glimpse", async (element, { to, shows, label, wait }, { query }) => {
   const { run, text = "", dark = "", height = "" } = query, width = String(Math.max(Math.round(element.clientWidth / 20) * 20, 280));
-  const asked = { run, text: to.run && to.run !== run ? "" : text, dark, height, width, ...to }, key = JSON.stringify([asked, cursor.lang, page.live.step]);
+  const place = { run, text: to.run && to.run !== run ? "" : text, dark, height, width, ...to }, key = JSON.stringify([place, cursor.lang, page.live.step]);
   if (element.dataset.asked === key) return;
   element.dataset.asked = key;
   if (!element.childElementCount)
@@ -80,9 +80,9 @@ register("glimpse", async (element, { to, shows, label, wait }, { query }) => {
   const [picture, way] = childrenOf(element);
   way.textContent = label;
   way.onclick = () => move(to);
-  const answer = await read(`panel/${to.tab}`, asked, "glimpse");
-  const found = answer && !answer.error && element.dataset.asked === key ? findBlock(answer.blocks, shows) : null;
-  if (found) await render(picture, [{ ...found, id: `glimpse-${found.id}` }], { query: asked, preview: () => {} });
+  const answer = await read(`panel/${to.tab}`, place, "glimpse");
+  const block = answer && !answer.error && element.dataset.asked === key ? findBlock(answer.blocks, shows) : null;
+  if (block) await render(picture, [{ ...block, id: `glimpse-${block.id}` }], { query: place, preview: () => {} });
   else if (answer?.error) picture.replaceChildren();
 }, { always: true });
 
