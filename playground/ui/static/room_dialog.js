@@ -69,7 +69,7 @@ function openForm(go) {
   language.value = cursor.lang;
   return form("pg-room-new", () => go("open", { language: language.value, ends: endOf(day.value) }),
     labelled("room_ends", day), labelled("room_language", language), h("button", { id: "pg-room-open" }, say("room_open")),
-    h("p", {}, say("room_kept")));
+    h("p", {}, say("room_kept")), page.boot.forgets ? h("p", { class: "pg-warning" }, say("room_lost")) : "");
 }
 
 // ---- inside ------------------------------------------------------------------------------------------------------------------------
