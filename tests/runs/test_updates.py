@@ -98,7 +98,7 @@ def test_increments_add_up_to_the_whole(happenings):
 
 
 def test_an_increment_is_small_and_the_same_bytes_for_everyone_and_an_unknown_version_gets_everything():
-    """What comes whole comes only when there is another. Versions of a new server never look like those of an old one."""
+    """The whole comes only when there is another. Versions of a new server never look like those of an old one."""
     run, updates = a_run(), Updates()
     train(run, 5)
     page = Page(updates, run)
