@@ -13,19 +13,25 @@ from hypothesis import given, settings, strategies as st
 
 from playground.config import Experiment, ModelConfig, Refusal, limits
 from playground.cursor import check
+from playground.decoding import search
 from playground.features.map import panel as tour
 from playground.features.map.architecture import ModelFigure, Part, model_figure
+from playground.features.map.worksheet import RUN_SHEETS, draw_sheet
 from playground.features.registry import PLACES
+from playground.features.shared.heads import find_best_head
 from playground.features.shared.queries.activations import SentenceActivations, activations
+from playground.features.shared.view import View
 from playground.inspection.activations import record
 from playground.inspection.derivation import explain
 from playground.inspection.worksheet import KINDS as SHEETS, worksheet
-from playground.lessons.tour import NOTES, STOPS, list_notes
+from playground.lessons.labs.tokens import by_sentencepiece
+from playground.lessons.tour import NOTES, STOPS, kind_of, list_notes
 from playground.ui.assets import PREFIX
 from playground.variants import build as build_variant
 from playground.words import LANGUAGES, say
 from tests.inspection.conftest import calculate, parts
 from tests.inspection.test_activations import build
+from tests.inspection.test_derivation import EMPTY
 from tests.lessons.test_tour import KINDS, SRC, TGT, by_hand
 from tests.runs.tiny import done
 from tests.ui.looking import TINY, all_blocks, block, find
@@ -164,32 +170,24 @@ def test_of_a_wide_matrix_a_window_is_shown_that_has_the_cell_and_of_a_large_voc
         assert set(columns(stage="logits", row=0, col=int(chosen))) == {*best[:40].tolist(), int(chosen)}
 
 
-HEAD = 2  # counted from 1; runs with fewer have their last
-
-
-def at_stop(site, run: str, stop: str, **parameters) -> tuple[dict, dict]:
-    """The block of the stop, and the drawing under it."""
-    panel = site.panel("map", run=run, stop=stop, layer=1, head=HEAD, **parameters)
-    assert "error" not in panel, panel
-    return panel["blocks"]
-
-
 @pytest.mark.parametrize("run", [RUN, pytest.param("numbers_zh", marks=pytest.mark.night)])
 def test_each_number_is_the_model_s_framed_and_its_calculation_stands_beside_it(site, run):
     record = site.runs.get(run)
     text, ids = site.reader.read(record, site.reader.examples(record, "heldout", 1)[0][0])
-    written = [piece.id for piece in site.reader.look(record, None, text).targets]
-    wanted = by_hand(site.reader.model_at(record, None)[0], ids, written, min(HEAD, record.experiment.model.n_heads) - 1)
-    assert wanted.keys() == set(STOPS)
+    look = site.reader.look(record, None, text)
+    written, model = [piece.id for piece in look.targets], site.reader.model_at(record, None)[0]
+    wanted = {part: by_hand(model, ids, written, find_best_head(look, part)) for part in ("cross", "encoder")}
+    assert wanted["cross"].keys() == set(STOPS)
     for at, stop in enumerate(STOPS):
-        block, drawing = at_stop(site, run, stop, text=text, target="output", lang=LANGUAGES[at % len(LANGUAGES)])
-        assert block["answer"] == pytest.approx(wanted[stop], abs=2e-5, rel=2e-5), stop
+        fields = {"stop": stop, "text": text, "target": "output", "lang": LANGUAGES[at % len(LANGUAGES)]}
+        block, drawing = site.panel("map", run=run, layer=1, head=2, **fields)["blocks"]  # whatever head is chosen
+        assert block["answer"] == pytest.approx(wanted[kind_of(stop)][stop], abs=2e-5, rel=2e-5), stop
         blocks = {block["id"]: block for block in all_blocks(drawing["blocks"])}
         assert (blocks["stage"]["caption"], {"source", "formula"} & blocks.keys()) == ("", set())
         assert ("sheet" in blocks) == (stop not in ("mask", "loop"))  # where cells are counted
         if "sheet" in blocks:
             assert blocks["sheet"]["answer"] == pytest.approx(block["answer"], abs=2e-5)
-            assert (blocks["sheet"]["asks"], blocks["sheet"]["still"]) == (False, True)  # the page stays where it is
+            assert [blocks["sheet"][name] for name in ("asks", "still", "closed")] == [False, True, True]  # the page stays where it is
 
 
 OTHERS = [{"share_embeddings": "all"}, {"embedding_scale": False}, {"dropout": 0.1}, {"attention_scale": 1.0}]
@@ -205,7 +203,7 @@ def test_every_kind_of_model_has_words_at_every_stop_and_the_papers_needs_no_not
         seen = SentenceActivations(0, tuple(pieces[: len(SRC) + 1]), tuple(pieces[: len(TGT)]), tuple(pieces[: len(TGT)]), recorded)
         run = SimpleNamespace(experiment=SimpleNamespace(model=model.config), tokenizers=[SimpleNamespace(piece=str)] * 2)
         for stop in STOPS:
-            block = tour.build_stop(SimpleNamespace(run=run, say=partial(say, language), language=language), seen, stop, 0)
+            block = tour.build_stop(SimpleNamespace(run=run, say=partial(say, language), language=language), seen, stop, (0, 0))
             assert all(block[name] and "{" not in block[name] for name in ("text", "formula", "ask"))
             assert all(say(language, f"tour.note_{name}") in block["text"] for name in list_notes(model.config, stop) if name in PLAIN)
             noted |= {(stop, name) for name in list_notes(model.config, stop)}
@@ -231,8 +229,11 @@ def test_it_shows_what_is_given_and_keeps_the_answers_until_the_key_fills_every_
 
 def test_every_kind_is_in_both_languages_with_nothing_foreign_and_no_script(site):
     for language in LANGUAGES:
-        for kind in SHEETS:
-            answer = site.get("worksheet", seed=3, kind=kind, lang=language, key=1)
+        for kind in (*SHEETS, *RUN_SHEETS):
+            answer = site.get("worksheet", seed=3, kind=kind, lang=language, key=1, run=RUN)
+            assert (
+                set(boxes(site.get("worksheet", seed=3, kind=kind, lang=language, run=RUN).text)) == {""} < set(boxes(answer.text)) | {""}
+            )
             assert f'<html lang="{language}">' in answer.text
             assert bool(re.search(r"[\u4e00-\u9fff]", answer.text)) == (language == "zh")
             assert f'value="{kind}" selected' in answer.text
@@ -243,6 +244,34 @@ def test_every_kind_is_in_both_languages_with_nothing_foreign_and_no_script(site
     usual, markup = site.get("worksheet", seed=1).text, {"kind": '"><img src=x>', "lang": "<b>", "key": "<i>"}
     for parameters in ({"seed": "<script>alert(1)</script>", **markup}, {}, {"seed": "-1"}, {"seed": "9" * 20}, {"seed": "１２"}):
         assert site.get("worksheet", **parameters).text == usual, "no parameter breaks it or is repeated"
+
+
+@pytest.mark.parametrize("kind", RUN_SHEETS)
+def test_a_sheet_of_the_run_on_screen_has_the_numbers_of_its_model(site, kind):
+    place = {"run": RUN, "text": TEXT, "kind": kind}
+    view = View(site.runs, site.reader, place)
+    for seed in (1, 2):
+        sheet = draw_sheet(view, kind, seed)
+        boxes_of = [task.boxes for task in sheet.tasks]
+        for box in (box for each in boxes_of for box in each if box.line and box.name != "L"):
+            assert calculate(box.line, EMPTY) == pytest.approx(float(box.answer), abs=2e-3), (box, "the printed numbers give the answer")
+        forward = view.activations
+        if kind == "loss":
+            p = forward.stages["probabilities"].values[range(len(forward.targets)), [piece.id for piece in forward.targets]]
+            assert min(abs(float(boxes_of[3][0].answer) + np.log(p))) < 1e-4
+        elif kind == "norm":
+            row = forward.stages["encoder.0.self_attention.norm"].values[seed - 1, :4]
+            assert [float(box.answer) for box in boxes_of[4]] == pytest.approx(row.tolist(), abs=6e-5)
+        elif kind == "beam":
+            model, prefix = site.reader._models.get(view.run, None)[0], [piece.id for piece in forward.fed[1:seed]]
+            searched = search(model, [piece.id for piece in forward.source[:-1]], 2, 0.0, len(prefix) + 2, prefix).hypotheses
+            names = [" ".join(view.run.tokenizers[1].piece(id) for id in each.ids[len(prefix) :]) for each in searched]
+            assert [box.answer for box in boxes_of[2]] == names
+        else:
+            words = " ".join(source for source, _ in view.examples()).split()[8 * seed - 8 : 8 * seed + 1]
+            merges, pieces = by_sentencepiece((" ".join(words[:8]),), words[8], len(boxes_of[0]))
+            assert [box.answer.split(" (")[0].replace(" + ", "") for box in boxes_of[0]] == merges
+            assert boxes_of[1][0].answer.split() == pieces
 
 
 POST = ["mask_padding", "self_attention", "add_norm", "feed_forward", "add_norm"]
