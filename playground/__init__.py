@@ -4,10 +4,10 @@ config (every setting) with choices (properties of named choices) and knobs (typ
 tasks) · model (the paper) · data (sentences in, batches out) · training (a generator of steps) · decoding (greedy, sampling, beam search) ·
 inspection (facts about arrays) · variants (deliberate changes of the model) · runs (threads, disk, the replay) · ray (training on a Ray
 cluster) · queries (analyses of a run) · export (a run as a zip) · hub (the Hugging Face Hub) · lessons (labs, experiments, the course) ·
-rooms (a class) · backup (a server's store as one file) · figures (arrays in, pictures out) · ui
+rooms (a class) · handin (signed results) · backup (a server's store as one file) · figures (arrays in, pictures out) · ui
 (the page) · freeze (the page as static files) · reading (uploaded files) · words (every sentence of the interface) · logs (one line per
-event) · pretrained, scripting and plot (a model, its training, and the attention of any model, in a line of Python) · cli (the
-command line) · readme (the README's generated parts).
+event) · pretrained, scripting and plot (a model, its training, and the attention of any model, in a line of Python) · exercises (a notebook
+of functions to write) · cli (the command line) · readme (the README's generated parts).
 """
 
 import importlib

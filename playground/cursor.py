@@ -82,6 +82,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "must_not": Text(reset_by=SENTENCE),
     "cache": _one_of("on", "off"),
     "unknown": _one_of("off", "copy"),  # the replacement of <unk> in the output
+    "price": _one_of("off", "on"),  # the timing of longer sentences, which takes most of a second
     # attention, masks, positions, data
     "view": _one_of("matrix", "lines", "product", "rollout", "all", "whole"),
     "measure": _one_of("aligned", "entropy"),

@@ -1,8 +1,8 @@
 """The command line: a function for each command, its options above it. Every knob is an option; every mistake is a sentence on stderr.
 
 Read in this order: options (shared by several commands) · training (train, checkpoints) · decoding (translate, score, align) · reports
-(runs, history, lab, read, words) · sharing (export, push, space, freeze, store) · serving (serve). A command imports what it needs when
-it is called.
+(runs, history, lab, read, verify, words) · sharing (export, push, space, freeze, exercises, store) · serving (serve). A command imports
+what it needs when it is called.
 """
 
 import sys
@@ -15,9 +15,8 @@ from playground.config import Refusal
 
 COMMANDS = (
     training.add_train, decoding.add_translate, decoding.add_score, decoding.add_align, reports.add_runs, reports.add_history,
-    sharing.add_export,
-    reports.add_read, reports.add_lab, training.add_checkpoints, sharing.add_push, sharing.add_space, sharing.add_freeze, sharing.add_store,
-    reports.add_words, serving.add_serve,
+    sharing.add_export, reports.add_read, reports.add_lab, training.add_checkpoints, sharing.add_push, sharing.add_space,
+    sharing.add_freeze, sharing.add_exercises, sharing.add_store, reports.add_verify, reports.add_words, serving.add_serve,
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Commands that print what is there: runs, the training curve of one, the labs, and how files of sentence pairs are read."""
+"""Commands that print what is there: runs, the training curve of one, the labs, how files of sentence pairs are read, codes handed in."""
 
 import argparse
 import json
@@ -107,6 +107,26 @@ def read(options: argparse.Namespace) -> int:
         return 2
     print(json.dumps(as_json(pairs, options.language), ensure_ascii=False) if options.json else "\n".join(report(pairs, options.language)))
     return 0
+
+
+def add_verify(commands: Commands) -> None:
+    command = add_command(commands, "verify", verify, "check a column of codes that students handed in; 1 when one is not good")
+    command.add_argument("file", type=Path, metavar="FILE.csv", help="a table in UTF-8 with a code in each row")
+    command.add_argument("--key", type=Path, metavar="FILE", help="the server’s handin.key, if not in its folder")
+    command.add_argument("--folder", type=Path, help=FOLDER)
+    command.add_argument("--csv", type=Path, metavar="FILE", help="write the table here")
+
+
+def verify(options: argparse.Namespace) -> int:
+    from pandas import DataFrame
+
+    from playground import handin
+    from playground.runs.disk.store import default_folder
+
+    key = options.key or (options.folder or default_folder()) / handin.KEY_FILE
+    table = DataFrame(handin.verify(options.file, key.read_bytes().strip()), columns=handin.COLUMNS)
+    _tell_table(table, options.csv)
+    return int(table["note"].any())
 
 
 def add_words(commands: Commands) -> None:

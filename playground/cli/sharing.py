@@ -1,4 +1,4 @@
-"""Commands that take runs elsewhere: export one, freeze it, upload it to the Hub, back up a server's store."""
+"""Commands that take things elsewhere: export a run, freeze it, upload it to the Hub, write exercises, back up a server's store."""
 
 import argparse
 import json
@@ -98,6 +98,24 @@ def space(options: argparse.Namespace) -> int:
         print("\n".join(upload_plan.say()))
     else:
         print(upload_space(upload_plan, options.private), upload_plan.hardware.note, sep="\n")
+    return 0
+
+
+def add_exercises(commands: Commands) -> None:
+    command = add_command(commands, "exercises", exercises, "write a notebook of functions to fill in, and otter-grader’s tests of them")
+    command.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="DIR", help="where the files go; by default here")
+    command.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="of the notebook")
+    command.add_argument("--solutions", action="store_true", help="with the functions, for teachers")
+
+
+def exercises(options: argparse.Namespace) -> int:
+    from playground.exercises import write_files
+
+    for name, content in write_files(options.language, options.solutions).items():
+        path = options.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        print(path)
     return 0
 
 

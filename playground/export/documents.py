@@ -139,14 +139,19 @@ _CELLS = {"setup": "import playground", "how": "", "train": _TRAIN, "compare": _
 
 def notebook(exported: ExportedRun, language: str) -> bytes:
     """Returns the whole file: a sentence in this language above each cell."""
-    cells = [_markdown("title", say(language, "export.again_title", name=plain(exported.name)))]
+    cells = [markdown_cell("title", say(language, "export.again_title", name=plain(exported.name)))]
     for name, source in (_CELLS | {"how": f"how = {how(exported)!r}"}).items():
         key = f"export.again_{name}"
         if name == "compare" and exported.run.parent:  # its initial parameters are not in the notebook
             key = "export.again_fork"
-        cells += [_markdown(f"about-{name}", say(language, key)), _code(name, source)]
+        cells += [markdown_cell(f"about-{name}", say(language, key)), code_cell(name, source)]
+    return write_notebook(cells, {})
+
+
+def write_notebook(cells: list[dict[str, Any]], metadata: dict[str, Any]) -> bytes:
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    book = {"cells": cells, "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, **metadata}
+    book = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(book, ensure_ascii=False, indent=1).encode()
 
 
@@ -163,9 +168,9 @@ def how(exported: ExportedRun) -> dict[str, Any]:
     return {"step": exported.step, "knobs": knobs, "moved": moved, "given": pairs.given if pairs else (0, 0), "group": group}
 
 
-def _markdown(name: str, text: str) -> dict[str, Any]:
+def markdown_cell(name: str, text: str) -> dict[str, Any]:
     return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
 
 
-def _code(name: str, source: str) -> dict[str, Any]:
+def code_cell(name: str, source: str) -> dict[str, Any]:
     return {"cell_type": "code", "execution_count": None, "id": name, "metadata": {}, "outputs": [], "source": source.strip()}

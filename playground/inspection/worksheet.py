@@ -6,7 +6,8 @@ model's own.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -48,26 +49,29 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class WorksheetTask:
-    """One step of the sublayer: `name` is the stage's, `key` and `values` its formula. `way` are boxes for intermediate numbers."""
+    """One step of the sublayer: `name` is the stage's, `key` and `values` its formula ("" for none). `way` are boxes for intermediate
+    numbers."""
 
     name: str
-    key: str
-    values: dict[str, str]
-    way: tuple[Box, ...]
     boxes: tuple[Box, ...]
+    key: str = ""
+    values: dict[str, str] = field(default_factory=dict)
+    way: tuple[Box, ...] = ()
 
 
 @dataclass(frozen=True)
 class Worksheet:
-    """One row of attention by hand: the query of token number `row`, counted from 0, against all keys."""
+    """Tasks by hand, of KINDS: one row of attention, the query of token number `row`, counted from 0, against all keys. `values` fill its
+    texts."""
 
     seed: int
     kind: str
-    queries: tuple[str, ...]
-    keys: tuple[str, ...]
-    row: int
     tables: tuple[WorksheetTable, ...]
     tasks: tuple[WorksheetTask, ...]
+    values: Mapping[str, object]
+    row: int = -1
+    queries: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
 
 
 def worksheet(seed: int, kind: str = "encoder") -> Worksheet:
@@ -88,7 +92,10 @@ def worksheet(seed: int, kind: str = "encoder") -> Worksheet:
         _make_table("V", keys, stages[f"{at}.v"].values[0]),
         _make_table("W_O", (), model.get_submodule(f"{at}.W_o").weight.detach().numpy().T),
     )
-    return Worksheet(seed, kind, queries, keys, row, tables, tuple(_make_task(model, stages, f"{at}.{name}", row) for name in TASKS))
+    tasks = tuple(_make_task(model, stages, f"{at}.{name}", row) for name in TASKS)
+    visible = [token for token, box in zip(keys, tasks[2].boxes, strict=True) if box.answer != "-1e30"]
+    values = {"token": queries[row], "row": row + 1, "seen": ", ".join(visible)}
+    return Worksheet(seed, kind, tables, tasks, values, row, queries, keys)
 
 
 def tiny(generator: torch.Generator) -> Transformer:
@@ -107,15 +114,15 @@ def _make_task(model: Transformer, stages: dict[str, Stage], address: str, row: 
     first = (0, row) if stage.axes[0] == "H" else (row,)
     derivations = [explain(model, stages, address, (*first, column)) for column in range(stage.values.shape[-1])]
     key, values = formula(model.config, stage)
-    boxes = [Box(f"{TASKS[stage.name]}_{n}", _round(cell.recorded), _format(cell)) for n, cell in enumerate(derivations, 1)]
-    return WorksheetTask(stage.name, key, values, _shared_boxes(derivations[0]), tuple(boxes))
+    boxes = [Box(f"{TASKS[stage.name]}_{n}", round_number(cell.recorded), _format(cell)) for n, cell in enumerate(derivations, 1)]
+    return WorksheetTask(stage.name, tuple(boxes), key, values, _shared_boxes(derivations[0]))
 
 
 def _shared_boxes(derivation: Derivation) -> tuple[Box, ...]:
     """Returns the boxes of numbers that all cells of a row share: the exponentials and their sum, or mean, variance and deviation."""
-    results = {step.key.removeprefix("map.why_"): _round(step.result) for step in derivation.steps}
+    results = {step.key.removeprefix("map.why_"): round_number(step.result) for step in derivation.steps}
     if derivation.operation == "exp":
-        powers = [Box(f"exp({TASKS['masked']}_{term.left.index[-1] + 1} - max)", _round(term.part), "") for term in derivation.terms]
+        powers = [Box(f"exp({TASKS['masked']}_{term.left.index[-1] + 1} - max)", round_number(term.part), "") for term in derivation.terms]
         return (Box("max", results["largest"], ""), *powers, Box("Σ", results["normaliser"], ""))
     if derivation.operation == "square":
         names = {"mean": "μ", "variance": "σ²", "deviation": "√(σ² + ε)"}
@@ -130,10 +137,10 @@ def _format(derivation: Derivation) -> str:
         text = " + ".join(f"{bracket(term.left_value)} × {bracket(term.right_value)}" for term in derivation.terms)
     else:
         text = [step.text for step in derivation.steps if step.key != "map.why_gain"][-1]
-    return re.sub(r"\d+\.\d+", lambda number: _round(number[0]), text)
+    return re.sub(r"\d+\.\d+", lambda number: round_number(number[0]), text)
 
 
-def _round(number: str) -> str:
+def round_number(number: str) -> str:
     """Rounds a printed number to the sheet's decimals."""
     if "e" in number:
         return number
@@ -142,4 +149,16 @@ def _round(number: str) -> str:
 
 
 def _make_table(symbol: str, names: tuple[str, ...], values: np.ndarray) -> WorksheetTable:
-    return WorksheetTable(symbol, names, tuple(tuple(_round(str(value)) for value in row) for row in values.tolist()))
+    return WorksheetTable(symbol, names, tuple(tuple(round_number(str(value)) for value in row) for row in values.tolist()))
+
+
+def rank_paths(model: Transformer, source: list[int], fed: tuple[int, ...], count: int) -> list[dict[tuple[int, ...], float]]:
+    """Returns the `count` likeliest next tokens after the tokens `fed`, as paths with the log probabilities of their last tokens in nats,
+    and then the same after each of these paths that hasn't ended: two steps of a beam search. `source` ends with EOS."""
+    def extend(path: tuple[int, ...]) -> dict[tuple[int, ...], float]:
+        logits = model(torch.tensor([source]), torch.tensor([[*fed, *path]])).logits[0, -1]  # (V,)
+        values, ids = logits.log_softmax(-1).topk(count)
+        return {(*path, id): value for value, id in zip(values.tolist(), ids.tolist(), strict=True)}
+
+    first = extend(())
+    return [first, *(extend(path) for path in first if path[-1] != EOS)]

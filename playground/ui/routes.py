@@ -5,6 +5,7 @@ Reading needs a run's unguessable id; the only route that changes a run is in co
 
 import asyncio
 import io
+import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -14,10 +15,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
+from playground import handin
 from playground.config import Refusal
 from playground.features.board import panel as board
 from playground.features.compare import table
 from playground.features.data import preview
+from playground.features.lessons import checks
 from playground.features.map import worksheet
 from playground.features.registry import PANELS, check
 from playground.features.shared import uploading
@@ -33,7 +36,7 @@ from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
 from playground.ui.downloads import attention_file, snippets, takeaway, workbook_file
 from playground.ui.network import address_of, describe_lan, is_loopback
-from playground.ui.rights import FILE, LINK, PUBLIC, READER, GuardedRoute, Right, respond_not_found
+from playground.ui.rights import FILE, LINK, PUBLIC, READER, VISITOR, GuardedRoute, Right, respond_not_found
 from playground.ui.turns import Pace
 
 HEARTBEAT_S = 15.0  # seconds between keep-alive comments on a quiet stream
@@ -50,6 +53,7 @@ class Responses:
 
     def __init__(self, runs: Runs, reader: Reader, rooms: Rooms | None) -> None:
         self._runs, self._reader, self._rooms = runs, reader, rooms
+        self._key = handin.read_key(runs.store.folder)
         self._pace, self._panels = Pace(), LRU(most_bytes=CACHE_BYTES)
         runs.memory.add("panels", self._panels)
 
@@ -106,6 +110,11 @@ class Responses:
         cache_key = (name, view.run.version, *sorted(view.parameters.items()))
         return (_embed_parts(self._panels.get_or_make(cache_key, lambda: _serialise_parts(make()))) if shared else make()), view
 
+    def handin(self, request: Request) -> dict:
+        """Signs what the visitor's browser says of the course."""
+        date = time.strftime("%Y-%m-%d", time.gmtime())
+        return {"code": handin.sign(self._key, date, *checks.read_result(request.query_params), _token(request))}
+
     def view(self, request: Request, shared: bool = False) -> View:
         return View(self._runs, self._reader, dict(request.query_params), "" if shared else _token(request), self._rooms)
 
@@ -158,7 +167,8 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         get("/preview", READER, lambda request: preview(runs, request.query_params, _token(request))),
         get("/code", LINK, lambda request: snippets(runs, reader, request.query_params, _token(request))),
         get("/qr", PUBLIC, _draw_qr),
-        get(f"/{worksheet.PATH}", PUBLIC, _print_worksheet),
+        get("/handin", VISITOR, responses.handin),
+        get(f"/{worksheet.PATH}", READER, lambda request: _print_worksheet(request, responses.view)),
         GuardedRoute(f"{PREFIX}/asset/{{version}}/{{name:path}}", _send_asset, PUBLIC, cost=FILE),
         GuardedRoute(f"{PREFIX}/live/{{run}}", responses.live, LINK, stream="visitor"),
     ]
@@ -182,9 +192,10 @@ def _draw_qr(request: Request) -> Response:
     return Response(picture.getvalue(), media_type="image/svg+xml", headers={"Content-Security-Policy": "default-src 'none'"})
 
 
-def _print_worksheet(request: Request) -> Response:
+def _print_worksheet(request: Request, open_view: Callable[[Request], View]) -> Response:
     stylesheet = f"asset/{asset_version()}/{CORE}worksheet.css"
-    return HTMLResponse(worksheet.render_page(request.query_params, stylesheet), headers=worksheet.HEADERS)
+    page = worksheet.render_page(request.query_params, stylesheet, lambda: open_view(request))
+    return HTMLResponse(page, headers=worksheet.HEADERS)
 
 
 async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: Pace) -> AsyncIterator[bytes]:

@@ -104,4 +104,6 @@ def forget(id: str):
     """The button that deletes the browser's data on the course and all guesses."""
 
 
-
+@kind
+def handin(id: str, label: str, about: str):
+    """The button that shows the visitor's result as a code signed by the server."""

@@ -126,10 +126,10 @@ def _pick_colours(dark: bool) -> dict:
 
 
 def _build_worksheet(view: View, opened: Stage | None) -> dict:
-    """Builds the link to a printable worksheet of such calculations, by a student's number; by default of the open attention."""
+    """Builds the link to a printable worksheet, by a student's number; by default of the open attention."""
     words = {name: view.say(f"map.paper_{name}") for name in ("title", "about", "seed", "open", "key")}
     words["attention"] = view.say("map.worksheet_kind")
-    options = [{"value": kind, "label": view.say(f"map.worksheet_kind_{kind}")} for kind in worksheet.KINDS]
+    options = [{"value": kind, "label": view.say(f"map.worksheet_kind_{kind}")} for kind in (*worksheet.KINDS, *worksheet.RUN_SHEETS)]
     return kinds.worksheet("worksheet", options, opened.part if opened else "encoder", words)
 
 

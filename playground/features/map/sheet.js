@@ -1,7 +1,7 @@
 // A calculation sheet: how one number came to be, with its terms as ways back through the model; or as a question.
 // @ts-check
 
-import { cursor, move } from "../../ui/static/store.js";
+import { cursor, move, sentenceText } from "../../ui/static/store.js";
 import { button, h, isEnter, minus, replaceChildren, routeUrl } from "../../ui/static/dom.js";
 import { caption } from "../../ui/static/glossary.js";
 import { register } from "../../ui/static/kinds.js";
@@ -107,7 +107,7 @@ register("worksheet", (element, block) => {
   const open = (text, key, id) => h("a", { class: "pg-link-button", id, target: "_blank", rel: "noopener", dataset: { key } }, text);
   const links = [open(words.open, "0", "pg-paper"), open(words.key, "1", "pg-paper-key")];
   const aim = () => {
-    const sheet = { seed: String(Math.max(0, Math.floor(Number(seed.value) || 0))), kind: kind.value };
+    const sheet = { seed: String(Math.max(0, Math.floor(Number(seed.value) || 0))), kind: kind.value, run: cursor.run, step: cursor.step, text: sentenceText(), target: cursor.target };
     for (const link of links) link.href = routeUrl("worksheet", { ...sheet, key: link.dataset.key, lang: cursor.lang });
   };
   for (const control of [seed, kind]) control.addEventListener("input", aim);

@@ -12,19 +12,24 @@ from hypothesis import given, settings, strategies as st
 
 from playground.config import Experiment, ModelConfig, limits
 from playground.cursor import check
+from playground.decoding import search
 from playground.features.map import panel as tour
 from playground.features.map.architecture import ModelFigure, Part, model_figure
+from playground.features.map.worksheet import RUN_SHEETS, draw_sheet
 from playground.features.registry import PLACES
 from playground.features.shared.heads import find_best_head
 from playground.features.shared.queries.activations import SentenceActivations, activations
+from playground.features.shared.view import View
 from playground.inspection.activations import record
 from playground.inspection.derivation import explain
 from playground.inspection.worksheet import KINDS as SHEETS, worksheet
+from playground.lessons.labs.tokens import by_sentencepiece
 from playground.lessons.tour import NOTES, STOPS, kind_of, list_notes
 from playground.variants import build as build_variant
 from playground.words import LANGUAGES, say
 from tests.inspection.conftest import calculate, parts
 from tests.inspection.test_activations import build
+from tests.inspection.test_derivation import EMPTY
 from tests.lessons.test_tour import KINDS, SRC, TGT, by_hand
 from tests.runs.tiny import done
 from tests.ui.looking import TINY, all_blocks, block, find
@@ -172,8 +177,8 @@ def test_each_number_is_the_model_s_framed_and_its_calculation_stands_beside_it(
     wanted = {part: by_hand(model, ids, written, find_best_head(look, part)) for part in ("cross", "encoder")}
     assert wanted["cross"].keys() == set(STOPS)
     for at, stop in enumerate(STOPS):
-        query = {"stop": stop, "text": text, "target": "output", "lang": LANGUAGES[at % len(LANGUAGES)]}
-        block, drawing = site.panel("map", run=run, layer=1, head=2, **query)["blocks"]  # whatever head is chosen
+        fields = {"stop": stop, "text": text, "target": "output", "lang": LANGUAGES[at % len(LANGUAGES)]}
+        block, drawing = site.panel("map", run=run, layer=1, head=2, **fields)["blocks"]  # whatever head is chosen
         assert block["answer"] == pytest.approx(wanted[kind_of(stop)][stop], abs=2e-5, rel=2e-5), stop
         blocks = {block["id"]: block for block in all_blocks(drawing["blocks"])}
         assert (blocks["stage"]["caption"], {"source", "formula"} & blocks.keys()) == ("", set())
@@ -222,8 +227,11 @@ def test_it_shows_what_is_given_and_keeps_the_answers_until_the_key_fills_every_
 
 def test_every_kind_is_in_both_languages_with_nothing_foreign_and_no_script(site):
     for language in LANGUAGES:
-        for kind in SHEETS:
-            answer = site.get("worksheet", seed=3, kind=kind, lang=language, key=1)
+        for kind in (*SHEETS, *RUN_SHEETS):
+            answer = site.get("worksheet", seed=3, kind=kind, lang=language, key=1, run=RUN)
+            assert (
+                set(boxes(site.get("worksheet", seed=3, kind=kind, lang=language, run=RUN).text)) == {""} < set(boxes(answer.text)) | {""}
+            )
             assert f'<html lang="{language}">' in answer.text
             assert bool(re.search(r"[\u4e00-\u9fff]", answer.text)) == (language == "zh")
             assert f'value="{kind}" selected' in answer.text
@@ -234,6 +242,34 @@ def test_every_kind_is_in_both_languages_with_nothing_foreign_and_no_script(site
     usual, markup = site.get("worksheet", seed=1).text, {"kind": '"><img src=x>', "lang": "<b>", "key": "<i>"}
     for parameters in ({"seed": "<script>alert(1)</script>", **markup}, {}, {"seed": "-1"}, {"seed": "9" * 20}, {"seed": "１２"}):
         assert site.get("worksheet", **parameters).text == usual, "no parameter breaks it or is repeated"
+
+
+@pytest.mark.parametrize("kind", RUN_SHEETS)
+def test_a_sheet_of_the_run_on_screen_has_the_numbers_of_its_model(site, kind):
+    place = {"run": RUN, "text": TEXT, "kind": kind}
+    view = View(site.runs, site.reader, place)
+    for seed in (1, 2):
+        sheet = draw_sheet(view, kind, seed)
+        boxes_of = [task.boxes for task in sheet.tasks]
+        for box in (box for each in boxes_of for box in each if box.line and box.name != "L"):
+            assert calculate(box.line, EMPTY) == pytest.approx(float(box.answer), abs=2e-3), (box, "the printed numbers give the answer")
+        forward = view.activations
+        if kind == "loss":
+            p = forward.stages["probabilities"].values[range(len(forward.targets)), [piece.id for piece in forward.targets]]
+            assert min(abs(float(boxes_of[3][0].answer) + np.log(p))) < 1e-4
+        elif kind == "norm":
+            row = forward.stages["encoder.0.self_attention.norm"].values[seed - 1, :4]
+            assert [float(box.answer) for box in boxes_of[4]] == pytest.approx(row.tolist(), abs=6e-5)
+        elif kind == "beam":
+            model, prefix = site.reader._models.get(view.run, None)[0], [piece.id for piece in forward.fed[1:seed]]
+            searched = search(model, [piece.id for piece in forward.source[:-1]], 2, 0.0, len(prefix) + 2, prefix).hypotheses
+            names = [" ".join(view.run.tokenizers[1].piece(id) for id in each.ids[len(prefix) :]) for each in searched]
+            assert [box.answer for box in boxes_of[2]] == names
+        else:
+            words = " ".join(source for source, _ in view.examples()).split()[8 * seed - 8 : 8 * seed + 1]
+            merges, pieces = by_sentencepiece((" ".join(words[:8]),), words[8], len(boxes_of[0]))
+            assert [box.answer.split(" (")[0].replace(" + ", "") for box in boxes_of[0]] == merges
+            assert boxes_of[1][0].answer.split() == pieces
 
 
 POST = ["mask_padding", "self_attention", "add_norm", "feed_forward", "add_norm"]

@@ -34,6 +34,9 @@ function report({ id, lesson, asked: hash, value, right }) {
   if (isMember()) act("check", { lesson, question: id, asked: hash, choice: Number(value), right: value === right });
 }
 
+/** How many questions are answered at the ends of lessons. */
+export const countAnswers = () => Object.entries(recall(KEY)).reduce((sum, [lesson, all]) => sum + (["before", "after"].includes(lesson) ? 0 : Object.keys(all).length), 0);
+
 export function forgetAnswers() {
   forget(KEY);
   change({ checked: {} });

@@ -5,7 +5,7 @@ import { cursor, move, page } from "./store.js";
 import { button, childrenOf, h, read, say } from "./dom.js";
 import { setControls } from "./knobs.js";
 import { doneOf, forgetCourse, isDone, lessons, stepsOf, upNext } from "./course.js";
-import { forgetAnswers } from "./checks.js";
+import { answersOf, countAnswers, forgetAnswers } from "./checks.js";
 import { forgetGuesses } from "./labs.js";
 import { prose } from "./glossary.js";
 import { register, render } from "./kinds.js";
@@ -124,3 +124,17 @@ register("forget", (element) => {
   const forgets = button({ dataset: { lang: cursor.lang }, onclick: press, onblur: () => ask(false) }, say("course_forget"));
   element.replaceChildren(forgets);
 }, { always: true });
+
+/** What this browser keeps of the course, as a code signed by the server, made when it is asked for. */
+register("handin", (element, block) => {
+  const code = h("input", { readOnly: true, hidden: true, "aria-label": block.label, onfocus: () => code.select() });
+  const sign = async () => {
+    const done = lessons().map(({ name }) => name).filter(isDone).join(".");
+    const answer = await read("handin", { done, answered: countAnswers(), checked: answersOf("after") });
+    if (!answer) return;
+    code.hidden = false;
+    code.value = answer.code ?? answer.error;
+    code.focus();
+  };
+  element.replaceChildren(button({ onclick: sign }, block.label), h("p", { class: "pg-caption" }, block.about), code);
+});

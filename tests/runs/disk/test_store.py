@@ -88,14 +88,6 @@ def test_a_run_is_read_back_when_somebody_looks_and_can_be_let_go(kept):
     assert curve(run) == curve(back)
 
 
-def test_what_a_server_that_went_away_left(kept):
-    statuses = {"queued": "interrupted", "preparing": "interrupted", "training": "interrupted", "paused": "paused", "done": "done"}
-    for number, status in enumerate(statuses):
-        kept.create(a_run(f"{number:022}", status=status))
-    back = sorted(read_again(kept), key=lambda run: run.id)
-    assert [(run.status, bool(run.message)) for run in back] == [(status, status == "interrupted") for status in statuses.values()]
-
-
 def test_what_is_no_run_is_left_alone(kept, caplog):
     kept.create(a_run())
     kept.create(a_run("c" * 22))
