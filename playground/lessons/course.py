@@ -153,7 +153,7 @@ LESSONS = (
             ),
             _vary("gauges", ("gauge",), 3, {"tab": "diagnostics"}),
         ),
-        labs=("norms", "residuals", "feedforward", "deep"),
+        labs=("norms", "residuals", "feedforward", "deep", "bug_last_norm"),
     ),
     Lesson(
         "training",
