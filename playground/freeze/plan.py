@@ -91,7 +91,7 @@ def lessons() -> list[Grid]:
         [axis("lesson", [name]), Axis(fields, (("on", "", ""), *(("", *guess) for guess in _guesses(guesses, "certain"))))]
         for name, guesses in questions.items()
     ]
-    return [read, *guessed]
+    return [read, [axis("lesson", [""]), axis("path", choices("path")[1:])], *guessed]
 
 
 def labs() -> list[Grid]:

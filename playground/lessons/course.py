@@ -153,7 +153,7 @@ LESSONS = (
             ),
             _vary("gauges", ("gauge",), 3, {"tab": "diagnostics"}),
         ),
-        labs=("norms", "residuals", "feedforward", "deep"),
+        labs=("norms", "residuals", "feedforward", "deep", "bug_last_norm"),
     ),
     Lesson(
         "training",
@@ -268,9 +268,8 @@ def number(lesson: Lesson) -> int:
     return LESSONS.index(lesson)
 
 
-def after(lesson: Lesson, path: str = "term") -> Lesson | None:
-    """Returns the next lesson of the path."""
-    return next((other for other in LESSONS[number(lesson) + 1 :] if other.name in PATHS[path]), None)
+def after(lesson: Lesson) -> Lesson | None:
+    return LESSONS[number(lesson) + 1] if lesson is not LESSONS[-1] else None
 
 
 def list_labs(lesson: Lesson) -> list[str]:

@@ -112,7 +112,7 @@ def _write_title(view: View, lesson: Lesson) -> str:
 
 
 def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
-    following = course.after(lesson, view.choice("path"))
+    following = course.after(lesson)
     buttons = [blocks.button("notes", "move", view.say("course.teacher_one"), to={"notes": "on"})]
     if following:
         label = view.say("course.next", title=following.say(view.language, "title"))
