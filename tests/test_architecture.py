@@ -44,7 +44,7 @@ words tasks config model reading data variants inspection runs queries
 hub: huggingface_hub torch | config model data variants runs export
 pretrained: numpy pandas torch | words tasks config export model data variants decoding runs queries
 scripting: torch tqdm | config reading data runs export pretrained
-handin: |
+handin: pandas |
 exercises: torch | words config model data decoding training export pretrained
 features: numpy | words figures knobs config cursor reading model data variants decoding inspection training runs rooms queries lessons
 plot: numpy plotly | words figures config features

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 
 import numpy as np
-import torch
 
 from playground.config import EOS, Refusal
+from playground.decoding import next_logprobs
 from playground.features.shared.figures.tokens import visible
 from playground.features.shared.view import View, language
 from playground.inspection.arithmetic import bracket
@@ -117,11 +117,11 @@ def make_beam(view: View, seed: int) -> Drawn:
     """Two steps of a beam search behind the first tokens of the target, with the log probabilities also of what is dropped."""
     forward, tokenizer = view.activations, view.run.tokenizers[1]
     fed = tuple(piece.id for piece in forward.fed[: (seed - 1) % len(forward.fed) + 1])
-    src = torch.tensor([[piece.id for piece in forward.source]])
+    src = [piece.id for piece in forward.source[:-1]]
 
     def rank(model: Transformer, _: int) -> list[dict[tuple[int, ...], float]]:
         def extend(path: tuple[int, ...]) -> dict[tuple[int, ...], float]:
-            values, ids = model(src, torch.tensor([[*fed, *path]])).logits[0, -1].log_softmax(-1).topk(TOKENS)
+            values, ids = next_logprobs(model, src, [[*fed, *path]])[0].topk(TOKENS)
             return {(*path, id): value for value, id in zip(values.tolist(), ids.tolist(), strict=True)}
 
         return [extend(()), *(extend(path) for path in extend(()) if path[-1] != EOS)]
