@@ -82,6 +82,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "must_not": Text(reset_by=SENTENCE),
     "cache": _one_of("on", "off"),
     "unknown": _one_of("off", "copy"),  # the replacement of <unk> in the output
+    "price": _one_of("off", "on"),  # the timing of longer sentences, which takes most of a second
     # attention, masks, positions, data
     "view": _one_of("matrix", "lines", "product", "rollout", "all", "whole"),
     "measure": _one_of("aligned", "entropy"),
@@ -125,6 +126,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "arms": _written(_several(RUN, "."), "reverse.sort", reset_by=("lab",)),
     "lesson": _listed("lessons", entry=True),
     "notes": _one_of("on", default=""),
+    "path": _one_of("term", "45", "90"),  # lessons of the list that fit into so many minutes
     "predicted": _listed("answers", reset_by=("lesson",), personal=True),
     "certain": _one_of("50", "75", "95", default="", reset_by=("lesson",), personal=True),
     "glossary": _listed("terms", local=True),
@@ -176,6 +178,7 @@ FORMER_VALUES: dict[str, dict[str, str]] = {
         "leak_inverted": "bug_inverted", "twin": "nn_transformer",
     },
     "lesson": {"lives": "teacher_forcing"},
+    "stop": {"cross": "weights"},
     "predicted": {"none": "unknown"},
 }  # fmt: skip
 

@@ -235,10 +235,11 @@ def _number_words(tokens: Sequence[str]) -> list[int]:
     return [max(number - 1, 0) for number in accumulate(begins)] if any(begins) else list(range(len(tokens)))
 
 
-def load(source: str | Path) -> Pretrained:
+def load(source: str | Path, average: int = 1) -> Pretrained:
     """Loads a trained model: the name of one that ships with the playground ("reverse"), an exported folder or zip, the folder of a run, a
-    link to a run, or "hf:owner/name" on the Hugging Face Hub. Raises Refusal with one sentence."""
-    return build_pretrained(files_of(str(source)))
+    link to a run, or "hf:owner/name" on the Hugging Face Hub. Of a run's folder `average` means the mean of the last saved parameters, so
+    many. Raises Refusal with one sentence."""
+    return build_pretrained(files_of(str(source), average))
 
 
 def build_pretrained(contents: Mapping[str, bytes]) -> Pretrained:

@@ -6,18 +6,20 @@ from dataclasses import fields
 from pathlib import Path
 
 from playground.config import LIVE_KNOBS, PARTS, default, limits
-from playground.lessons.labs import KINDS, LABS
+from playground.lessons.course import LESSONS, list_labs
+from playground.lessons.labs import LABS
 from playground.words import ENGLISH, say
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 # Section of the paper | lesson | labs | file and the beginning of the line
 PAPER = (
-    ("1 and 2: why attention at all", "attention", ("why_attention",), "playground/variants/recurrent.py", "class RecurrentEncoder("),
+    ("1 and 2: why attention at all", "why", ("why_attention",), "playground/variants/recurrent.py", "class RecurrentEncoder("),
     ("3.1 Encoder and decoder stacks", "layers", ("skip", "norm_depth", "depth"), "playground/model/layers.py", "class EncoderLayer("),
     ("3.2.1 Scaled dot-product attention", "weight", ("softmax", "attention_scale", "products"),
      "playground/model/attention.py", "def scaled_dot_product_attention("),
-    ("3.2.2 Multi-head attention", "heads", ("heads", "shapes", "w_o"), "playground/model/attention.py", "class MultiHeadAttention("),
+    ("3.2.2 Multi-head attention", "heads", ("heads", "shapes", "qkv", "w_o"), "playground/model/attention.py",
+     "class MultiHeadAttention("),
     ("3.2.3 Masks of the decoder", "masks", ("masks", "bug_future", "bug_fill"), "playground/model/masks.py", "def target_mask("),
     ("3.3 Position-wise feed-forward networks", "layers", ("feedforward", "no_ffn"), "playground/model/layers.py", "class FeedForward("),
     ("3.4 Embeddings and softmax", "tokens", ("vocabulary", "embedding_scale", "shared"),
@@ -119,12 +121,12 @@ def paper() -> str:
 
 
 def labs() -> str:
-    """Returns the question of every lab, by kind."""
-    kinds = []
-    for kind in KINDS:
-        rows = [f"- `{lab.name}`: {say(ENGLISH, f'{lab.area}.short')}" for lab in LABS.values() if lab.kind == kind]
-        kinds.append("\n".join([f"**{say(ENGLISH, f'lessons.kind_{kind}')}**", "", *rows]))
-    return "\n\n".join(kinds)
+    """Returns the question of every lab, by lesson."""
+    groups = []
+    for lesson in LESSONS:
+        rows = [f"- `{name}`: {say(ENGLISH, f'{LABS[name].area}.short')}" for name in list_labs(lesson)]
+        groups += ["\n".join([f"**{lesson.say(ENGLISH, 'title')}**", "", *rows])] if rows else []
+    return "\n\n".join(groups)
 
 
 def trust_tests() -> str:

@@ -41,7 +41,7 @@ queries: numpy sacrebleu torch | tasks config cursor model reading data variants
 lessons: numpy torch | words tasks choices knobs config cursor model data variants decoding inspection training runs queries
 export: huggingface_hub numpy onnxscript safetensors sentencepiece torch xlsxwriter | \
 words tasks config model reading data variants inspection runs queries
-hub: huggingface_hub torch | config model data variants runs export
+hub: huggingface_hub torch | config logs model data variants runs backup export
 pretrained: numpy pandas torch | words tasks config export model data variants decoding runs queries
 scripting: torch tqdm | config reading data runs export pretrained
 handin: pandas |
@@ -49,7 +49,7 @@ exercises: torch | words config model data decoding training export pretrained
 features: numpy | words figures knobs config cursor reading model data variants decoding inspection training runs rooms queries lessons
 plot: numpy plotly | words figures config features
 ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart segno spaces starlette torch | words figures knobs config \
-logs cursor reading training runs rooms queries lessons export features handin
+logs cursor reading training runs rooms queries lessons export hub features handin
 readme: | words config lessons
 freeze: orjson | words config cursor inspection runs queries lessons features ui
 cli: | words knobs config cursor model reading data decoding runs backup queries lessons features export hub \

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LEFT = {"playground": 13, "tests": 323, "benchmarks": 0}  # in playground only what is sent or stored by this name
+LEFT = {"playground": 13, "tests": 322, "benchmarks": 0}  # in playground only what is sent or stored by this name
 NAMES = {
     "found", "said", "told", "asked", "kept", "shown", "mine", "one", "others", "seen", "beside", "made",
     "given", "taken", "gone", "what",
@@ -21,21 +21,18 @@ RELATIVE = re.compile(r"(what|who|whose|whoever|those|that|which) ", re.IGNORECA
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def identifiers(node: ast.AST) -> Iterator[str]:
-    """Yields the names that a node declares."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        yield node.name
-    elif isinstance(node, ast.arg):
-        yield node.arg
-    elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
-        yield node.id if isinstance(node, ast.Name) else node.attr.lstrip("_")
+STORE = ast.Store()  # what a definition or an argument does by itself
+DECLARED = {ast.FunctionDef: "name", ast.AsyncFunctionDef: "name", ast.arg: "arg", ast.Name: "id", ast.Attribute: "attr"}
 
 
 def faults(source: str) -> Iterator[str]:
-    """Yields every name, docstring and comment of a file that breaks the rule."""
+    """Yields every declared name, docstring and comment of a file that breaks the rule."""
     for node in ast.walk(ast.parse(source)):
-        yield from NAMES.intersection(identifiers(node))
-        if isinstance(node, DOCUMENTED):
+        kind = type(node)
+        if kind in DECLARED and isinstance(getattr(node, "ctx", STORE), ast.Store):
+            name = getattr(node, DECLARED[kind])
+            yield from NAMES.intersection([name.lstrip("_") if kind is ast.Attribute else name])
+        if kind in DOCUMENTED:
             text = ast.get_docstring(node) or ""
             yield from [text] * bool(PEOPLE.search(text) or RELATIVE.match(text))
     for token in tokenize.generate_tokens(io.StringIO(source).readline) if PEOPLE.search(source) else ():  # tokens take longest

@@ -196,6 +196,18 @@ def test_a_training_that_was_stopped_or_cut_off_goes_on_as_if_it_had_not_been(tm
     assert "--preset, --steps" in capsys.readouterr().err
 
 
+def test_an_average_is_the_mean_of_the_last_saved_parameters(capsys):
+    run = Folder(SHIPPED / "reverse").run
+    last = run.replay.parameter_steps[-3:]
+    assert last[-1] == run.step
+    averaged = dict(playground.load("reverse", average=3).model.named_parameters())
+    for name in run.snapshot.parameters:
+        mean = sum(run.replay.parameters(at)[1][name].double() for at in last) / 3
+        torch.testing.assert_close(averaged[name].detach().double(), mean, atol=1e-6, rtol=0)
+    assert main(["translate", "reverse", "hello", "--average", "3"]) == 0
+    assert capsys.readouterr().out == f"{playground.load('reverse', average=3).translate('hello')}\n"
+
+
 def test_a_bar_is_drawn_where_a_person_watches(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", tqdm := MagicMock())
     for watched, progress in ((True, True), (True, False), (False, True)):

@@ -63,7 +63,7 @@ def translate(options: argparse.Namespace) -> int:
     files = (_read_sides([file], options)[0] for file in options.input)
     typed = (line.removesuffix("\n") for line in sys.stdin)
     lines = chain.from_iterable(files) if options.input else typed if sys.stdin.isatty() else _read_piped(options)
-    with _open_run(options.run) as opened:
+    with _open_run(options) as opened:
         if options.text or options.json or method == "sample" or options.prefix or constrained:
             _translate_each(opened, options.text or lines, way, options)
         else:
@@ -138,7 +138,7 @@ def score(options: argparse.Namespace) -> int:
     sources, references = _read_references(options.files, options)
     check_options(DecodingOptions(width=options.beam or 1, length_penalty=options.length_penalty))
     started = time.perf_counter()
-    with _open_run(options.run) as opened:
+    with _open_run(options) as opened:
         lines = list(translate_lines(*opened, options.step, sources, options.beam or 1, options.length_penalty, options.copy_unknown))
         step = opened.run.parameters_at(options.step)[0]
     seconds, outputs = time.perf_counter() - started, [line.output for line in lines]
@@ -245,12 +245,13 @@ def _read_piped(options: argparse.Namespace) -> Iterator[str]:
 
 
 @contextmanager
-def _open_run(name: str) -> Iterator[Open]:
+def _open_run(options: argparse.Namespace) -> Iterator[Open]:
     from playground.export.exported_run import find
     from playground.features.shared.queries.reader import Reader
     from playground.runs.corpora import Corpora
 
-    run, reader = find(name), Reader(SimpleNamespace(corpora=Corpora()), threads=1)
+    run, reader = find(options.run), Reader(SimpleNamespace(corpora=Corpora()), threads=1)
+    run.average(options.average)
     try:
         yield Open(reader, run)
     finally:

@@ -75,7 +75,7 @@ class Pack:
 
 
 MARKER, FORMER_MARKER = "frozen.js", "frozen.json"  # the page's first script and its former name: they mark a frozen folder
-LEFT_OUT = ("worksheet", "downloads", "handin")  # blocks that request files from a server
+LEFT_OUT = ("worksheet", "downloads", "glimpse", "handin")  # blocks that request files from a server
 SECONDS, BYTES = 0.045, 650  # of an answer on one core, packed: measured on a shipped run
 Progress = tuple[int, int, str]
 

@@ -157,7 +157,7 @@ class ControlledExperiment(Lab):
     def find_key(self, language: str, key: str) -> str:
         """Returns the key of its own text, or else of one common to its family or all experiments."""
         keys = [f"{area}.{key}" for area in (self.area, self.family, "experiment")]
-        return next((own for own in keys if known(language, own)), keys[-1])
+        return next((own for own in keys if known(language, own)), super().find_key(language, key))
 
     def say(self, language: str, key: str, **values: Value) -> str:
         """Returns a text, `about` with the settings that all arms share."""

@@ -1,7 +1,8 @@
 """Labs: a question, a guess, an experiment, and an answer computed from its numbers. Declared once, for page, command line and tests.
 
 A lab's messages are the area `lab_<name>` (see playground/words): `title`, `question`, `short` (the question in one line), `about`,
-`guess_<answer>`, `why_<answer>`, for each exhibit `show_<exhibit>` and `caption_<exhibit>`, and `name_<label>` for labels that are words.
+`guess_<answer>`, `why_<answer>` where there is more to say than its numbers, for each exhibit `show_<exhibit>` and `caption_<exhibit>`, and
+`name_<label>` for labels that are words.
 """
 
 from collections.abc import Callable, Mapping
@@ -141,8 +142,9 @@ class Lab:
         return compose(language, partial(self.find_key, language), key, values)
 
     def find_key(self, language: str, key: str) -> str:
-        """Returns the full key of a text."""
-        return f"{self.area}.{key}"
+        """Returns the full key of a text; of a `why_` that it lacks, a common one."""
+        own = f"{self.area}.{key}"
+        return "lessons.so" if key.startswith("why_") and not known(language, own) else own
 
     def knows(self, language: str, key: str) -> bool:
         return known(language, self.find_key(language, key))

@@ -6,11 +6,11 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.features.shared.queries.reader import Reader
-from playground.features.translate.query import DecodingOptions, translate
+from playground.features.translate.query import DecodingOptions, count_samples, translate
 from playground.runs.run import Run
 
 STRANGERS = ("☂", "☃")  # in no vocabulary
-TRIED = 10  # sentences
+DRAWN = 100  # samples
 AHEAD = 0.9  # token accuracy
 RECENT = 10  # steps, or all when there are fewer
 ASKED = ("pairs", "all_pairs")  # sizes of the validation and of all held-out data: a smaller one is a sample, and the page says so
@@ -61,15 +61,10 @@ def tokens_first(reader: Reader, run: Run, step: int | None, text: str) -> Answe
     return "most" if exact >= 0.9 else "some" if exact >= 0.5 else "few", numbers
 
 
-def beam(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
-    """Counts the sentences of the hardest split for which a beam of four and greedy decoding differ."""
-    sentences = [source for source, _ in (reader.examples(run, "harder", TRIED) or reader.examples(run, "heldout", TRIED))]
-    ways = (DecodingOptions(), DecodingOptions(method="beam", width=4))
-    outputs = [[translate(reader, run, step, source, way).candidates[0] for way in ways] for source in sentences]
-    other = sum(greedy.text != best.text for greedy, best in outputs)
-    right, best_right = (sum(candidate.correct is True for candidate in column) for column in zip(*outputs, strict=True))
-    numbers = {"other": other, "all": len(outputs), "right": right, "best_right": best_right}
-    return "never" if not other else "few" if 2 * other < len(outputs) else "many", numbers
+def draws(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
+    """Measures the share of the most frequent of DRAWN sampled outputs."""
+    output, times, _ = count_samples(reader, run, step, text, DecodingOptions(method="sample"), DRAWN)[0]
+    return "all" if times >= 0.9 * DRAWN else "most" if times >= 0.6 * DRAWN else "half", {"top": times, "all": DRAWN, "output": output}
 
 
 def gap(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
@@ -85,5 +80,5 @@ def gap(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
 LOOKS = Question(("first", "last", "elsewhere", "nowhere"), looks)
 UNKNOWN = Question(("same", "other"), unknown)
 TOKENS_FIRST = Question(("most", "some", "few"), tokens_first)
-BEAM = Question(("never", "few", "many"), beam)
+DRAWS = Question(("all", "most", "half"), draws)
 GAP = Question(("smaller", "same", "larger"), gap)

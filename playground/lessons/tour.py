@@ -22,6 +22,7 @@ NEIGHBOURS = 40  # maximum of cells of the row or column checked as likely mista
 
 Stages = Mapping[str, Stage]
 Applies = Callable[[ModelConfig], bool]
+Head = tuple[int, int]  # layer and head, from 0
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,14 @@ class Reading:
         return 0.0 if self.is_whole else max(PRECISION, RELATIVE * abs(self.value))
 
 
-def find_reading(stages: Stages, config: ModelConfig, name: str, head: int) -> Reading:
-    """Returns the reading of stop `name`; `head` counts from 0. Raises KeyError for an unknown stop."""
+def find_reading(stages: Stages, config: ModelConfig, name: str, head: Head) -> Reading:
+    """Returns the reading of stop `name` for this head of its `kind_of` attention. Raises KeyError for an unknown stop."""
     return STOPS[name](stages, config, head)
+
+
+def kind_of(stop: str) -> str:
+    """Returns the kind of attention a stop is about. Cross-attention is where a head's weights have a pattern to see."""
+    return "encoder" if stop == "self_attention" else "cross"
 
 
 def _read_cell(stages: Stages, address: str, *index: int, variant: str = "") -> Reading:
@@ -73,34 +79,45 @@ def _find_last(stages: Stages, *addresses: str) -> str:
     return [address for address in addresses if address in stages][-1]
 
 
-def _positions(stages: Stages, config: ModelConfig, head: int) -> Reading:
+def _positions(stages: Stages, config: ModelConfig, head: Head) -> Reading:
     """Reads the second token: the first encoding adds sin 0 = 0."""
     added, rotary = config.encoding.added, config.encoding.rotary
     if added:
         return _read_cell(stages, "src.positions", 1, 0, variant="both" if rotary else "learned" if added == "learned" else "")
     if rotary:
-        return _read_cell(stages, f"{ENCODER}.q_turned", head, 1, 0, variant="rotary")
+        return _read_cell(stages, f"{ENCODER}.q_turned", head[1], 1, 0, variant="rotary")
     return _read_cell(stages, _find_last(stages, "src.embedding", "src.scaled"), 1, 0, variant="none")
 
 
-def _find_strongest(stages: Stages, at: str, head: int) -> tuple[int, int, int]:
-    """Returns the key with the largest weight for the first query."""
-    return head, 0, int(np.argmax(stages[f"{at}.weights"].values[head, 0]))
+def _read_strongest(stages: Stages, at: str, head: Head, address: str = "", variant: str = "") -> Reading:
+    """Reads the cell of the first query's largest weight, in the weights or in the stage `address`."""
+    key = int(np.argmax(stages[f"{at}.weights"].values[head[1], 0]))
+    return _read_cell(stages, address or f"{at}.weights", head[1], 0, key, variant=variant)
 
 
-def _scores(stages: Stages, config: ModelConfig, head: int) -> Reading:
-    address = _find_last(stages, f"{ENCODER}.scores", f"{ENCODER}.scaled")
-    variant = {0.0: "unscaled", 0.5: ""}.get(config.attention_scale, "power")
-    return _read_cell(stages, address, *_find_strongest(stages, ENCODER, head), variant=variant)
+def _projections(stages: Stages, config: ModelConfig, head: Head) -> Reading:
+    variant = "" if config.memory_mode == "whole" else config.memory_mode
+    return _read_cell(stages, f"{_cross(head)}.q", head[1], 0, 0, variant=variant)
 
 
-def _sublayer(stages: Stages, config: ModelConfig, head: int) -> Reading:
+def _scores(stages: Stages, config: ModelConfig, head: Head) -> Reading:
+    at, variant = _cross(head), {0.0: "unscaled", 0.5: ""}.get(config.attention_scale, "power")
+    return _read_strongest(stages, at, head, _find_last(stages, f"{at}.scores", f"{at}.scaled"), variant)
+
+
+def _sublayer(stages: Stages, config: ModelConfig, head: Head) -> Reading:
     """Reads the attention sublayer's output: after the norm (post-norm), the sum (pre-norm), or W_o (without residuals)."""
-    address = _find_last(stages, f"{ENCODER}.W_o", f"{ENCODER}.residual", *([f"{ENCODER}.norm"] if config.norm == "post" else []))
+    at = _cross(head)
+    address = _find_last(stages, f"{at}.W_o", f"{at}.residual", *([f"{at}.norm"] if config.norm == "post" else []))
     return _read_cell(stages, address, 0, 0, variant=config.norm if config.residual else f"alone_{config.norm}")
 
 
-def _mask(stages: Stages, config: ModelConfig, head: int) -> Reading:
+def _feed_forward(stages: Stages, config: ModelConfig, head: Head) -> Reading:
+    variant = "" if config.activation == "relu" else config.activation
+    return _read_cell(stages, f"decoder.{head[0]}.feed_forward.W_2", 0, 0, variant=variant)
+
+
+def _mask(stages: Stages, config: ModelConfig, head: Head) -> Reading:
     """Counts the keys visible to the decoder's third query."""
     stage = stages[f"{DECODER}.masked"]
     row = min(2, stage.mask.shape[0] - 1)
@@ -108,29 +125,25 @@ def _mask(stages: Stages, config: ModelConfig, head: int) -> Reading:
     return Reading(stage.address, visible, row, mistaken=((all_keys - visible, "hatched", row),), is_whole=True)
 
 
-def _cross(stages: Stages, config: ModelConfig, head: int) -> Reading:
-    at, memory = f"decoder.{config.decoder_layers - 1}.cross_attention", config.memory_mode
-    return _read_cell(stages, f"{at}.weights", *_find_strongest(stages, at, head), variant="" if memory == "whole" else memory)
+def _cross(head: Head) -> str:
+    return f"decoder.{head[0]}.cross_attention"
 
 
 ENCODER, DECODER = "encoder.0.self_attention", "decoder.0.self_attention"
-# In order of computation. The mask is the decoder's: a single source sentence has nothing to mask.
-STOPS: dict[str, Callable[[Stages, ModelConfig, int], Reading]] = {
+# Attention is explained in cross-attention, on the row that makes the first output token; the same row goes on through the layer to that
+# token. The mask is the decoder's: a single source sentence has nothing to mask.
+STOPS: dict[str, Callable[[Stages, ModelConfig, Head], Reading]] = {
     "ids": lambda stages, config, head: _read_cell(stages, "src.ids", 0),
-    "embedding": lambda stages, config, head: _read_cell(
-        stages, "src.embedding", 0, 0, variant="scaled" if config.embedding_scale else ""
-    ),
+    "embedding": lambda stages, config, head: _read_cell(stages, "src.embedding", 0, 0, variant="scaled" if config.embedding_scale else ""),
     "positions": _positions,
-    "projections": lambda stages, config, head: _read_cell(stages, f"{ENCODER}.q", head, 0, 0),
+    "projections": _projections,
     "scores": _scores,
-    "weights": lambda stages, config, head: _read_cell(stages, f"{ENCODER}.weights", *_find_strongest(stages, ENCODER, head)),
-    "mixed": lambda stages, config, head: _read_cell(stages, f"{ENCODER}.mixed", head, 0, 0),
+    "weights": lambda stages, config, head: _read_strongest(stages, _cross(head), head),
+    "mixed": lambda stages, config, head: _read_cell(stages, f"{_cross(head)}.mixed", head[1], 0, 0),
     "sublayer": _sublayer,
-    "feed_forward": lambda stages, config, head: _read_cell(
-        stages, "encoder.0.feed_forward.W_2", 0, 0, variant="" if config.activation == "relu" else config.activation
-    ),
+    "feed_forward": _feed_forward,
+    "self_attention": lambda stages, config, head: _read_strongest(stages, f"encoder.{head[0]}.self_attention", head),
     "mask": _mask,
-    "cross": _cross,
     "token": lambda stages, config, head: _read_cell(stages, "probabilities", 0, int(stages["probabilities"].values[0].argmax())),
     "loop": lambda stages, config, head: Reading("tgt.ids", len(stages["tgt.ids"].values), is_whole=True),
 }
@@ -151,10 +164,8 @@ NOTES: Mapping[str, Mapping[str, Applies]] = {
         "shared": lambda config: config.share_embeddings == "all",
     },
     "projections": {"normed": _is_pre_norm, "key_size": lambda config: len({*head_widths(config)}) > 1},
-    "scores": {"rotated": lambda config: config.encoding.rotary},
-    "mixed": {"rotated": lambda config: config.encoding.rotary},
     "sublayer": {"dropout": lambda config: config.dropout > 0},
     "feed_forward": {"normed": _is_pre_norm, "last_norm": _is_pre_norm},
-    "cross": {"normed": _is_pre_norm},
+    "self_attention": {"normed": _is_pre_norm, "rotated": lambda config: config.encoding.rotary},
     "token": {"last_norm": _is_pre_norm, "tied": lambda config: config.share_embeddings != "none"},
 }

@@ -101,7 +101,7 @@ class Rooms(SavedRooms):
             "code": code, "teacher": number == TEACHER, "language": room.language, "ends": room.ends,
             "here": len(present), "followers": len(followers), "cursor": dict(room.cursor),
             "activities": activities.view_activities(room, number), "fixed": settings.view_fixed(room.fixed),
-            "now": settings.view_assignment(room, number),
+            "now": settings.view_assignment(room, number), "calls": self.hub.calls[code],
         }  # fmt: skip
         if number != TEACHER:
             return shared | {"number": number, "name": room.member(number).nickname, "members": []}
@@ -157,6 +157,11 @@ class Rooms(SavedRooms):
             self._rooms[code] = replace(room, cursor=whole)  # up to ten a second: only `tidy` writes them to the disk
             self._unwritten.add(code)
         self.hub.notify(code)
+
+    def call_back(self, code: str, ticket: str) -> None:
+        """Makes every member follow the teacher's cursor again."""
+        self._authenticate_teacher(code, ticket)
+        self.hub.call_back(code)
 
     def fix(self, code: str, ticket: str, wanted: Any, lists: Lists) -> None:
         """Restricts the class from now on, see room.py; {} lifts all restrictions. Runs in training continue."""

@@ -10,6 +10,7 @@ import logging
 import re
 import secrets
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -54,6 +55,7 @@ class Hub:
         self._lock = threading.Lock()
         self._listeners: dict[str, list[Listener]] = {}
         self._exploring: dict[str, set[int]] = {}
+        self.calls: Counter[str] = Counter()  # how often a room's teacher called the class back: a page that sees it rise follows again
 
     @contextmanager
     def listen(self, code: str, number: int) -> Iterator[Listener]:
@@ -94,10 +96,18 @@ class Hub:
             self._exploring[code] = exploring if follows else exploring | {number}
         self.notify(code)
 
+    def call_back(self, code: str) -> None:
+        """Makes every member follow the teacher again."""
+        with self._lock:
+            self._exploring.pop(code, None)
+            self.calls[code] += 1
+        self.notify(code)
+
     def end(self, code: str) -> None:
         """Forgets a deleted room and wakes its listeners."""
         with self._lock:
             self._exploring.pop(code, None)
+            self.calls.pop(code, None)
         self.notify(code)
 
     def _find_listeners(self, code: str) -> list[Listener]:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import torch
+
 from playground.config import LIVE_KNOBS, Experiment, Refusal
 from playground.logs import event
 from playground.runs.history import History, Probe
@@ -157,6 +159,17 @@ class Run:
         except KeyError:  # the replay has no parameters
             return newest
         return newest if abs(newest[0] - step) < abs(nearest[0] - step) else nearest
+
+    def average(self, count: int) -> None:
+        """Replaces the newest parameters, in memory only, by the mean of the last `count` saved ones: checkpoint averaging (Vaswani et al.
+        2017, section 6.1). A run whose replay has fewer is averaged over those. Raises Refusal."""
+        if count < 2:
+            return
+        step, newest = self.parameters_at(None)
+        earlier = [at for at in self.replay.parameter_steps if at < step][::-1][: count - 1]
+        saved = [newest, *(self.replay.parameters(at)[1] for at in earlier)]
+        mean = {name: torch.stack([parameters[name] for parameters in saved]).mean(dim=0) for name in newest}
+        self.parts["snapshot"] = Snapshot(0, step, mean)
 
     def live_at(self, step: int) -> dict[str, Any]:
         """Returns the live knobs that were in effect at training step `step`; they may change between two steps."""

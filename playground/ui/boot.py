@@ -118,6 +118,7 @@ def collect_boot_data(runs: Runs, parameters: Mapping[str, str], token: str) -> 
         "notice": explain_ignored(ignored, chosen),
         "zero_gpu": ON_ZERO_GPU,
         "host": os.environ.get("SPACE_HOST", ""),
+        "forgets": "SPACE_ID" in os.environ and not {"PLAYGROUND_BACKUP", "PLAYGROUND_DATA"} & os.environ.keys(),
     }
 
 

@@ -2,13 +2,15 @@
 and guessed, closed, revealed and withdrawn, and its results read."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from starlette.requests import Request
 
 from playground import cursor
 from playground.config import Experiment, Refusal
-from playground.features.board.class_board import class_name, name_empty_arms
+from playground.features.board.class_board import name_empty_arms
+from playground.features.board.progress import find_class_answer
 from playground.features.lessons import room_result
 from playground.features.shared import uploading
 from playground.features.shared.queries.reader import Reader
@@ -91,6 +93,7 @@ class RoomActions:
             "hide": (TEACHER, lambda call: rooms.hide(*call.key, call.value("member", int), call.value("hidden", bool))),
             "remove": (TEACHER, lambda call: rooms.remove(*call.key, call.value("member", int))),
             "cursor": (TEACHER, lambda call: rooms.point(*call.key, call.cursor, LISTS)),
+            "call": (TEACHER, lambda call: rooms.call_back(*call.key)),
             "fix": (TEACHER, lambda call: rooms.fix(*call.key, call.value("fixed", dict), LISTS)),
             "assign": (TEACHER, lambda call: rooms.assign(*call.key, call.value("text", str), call.value("to", dict), LISTS)),
             "tick": (MEMBER, lambda call: rooms.tick(*call.key, call.value("done", bool))),
@@ -157,13 +160,15 @@ class RoomActions:
         self._change(call, question.KIND, lambda posed, room, number: question.guess(posed, number, guess, sure))
 
     def reveal(self, call: ActionRequest) -> None:
-        """Reveals the answer that the experiment gives by now, from the arms' runs at the teacher's cursor."""
-        view = self._rooms.view(*call.key)
-        require_teacher(view["number"])
-        place, fields = _find_question(view["activities"], call.activity)["place"], call.cursor
+        """Reveals the answer by now: of the class's runs, else of the arms' runs at the teacher's cursor."""
+        visible = self._rooms.view(*call.key)
+        require_teacher(visible["number"])
+        place, fields = _find_question(visible["activities"], call.activity)["place"], call.cursor
         try:
             context = {"run": fields.get("run", ""), **({"arms": fields["arms"]} if fields.get("arms") else {})} if "lab" in place else {}
-            answer = room_result.find_right_answer(View(self._runs, self._reader, {**place, **context}, call.token), place)
+            context |= {"room": call.code, "activity": fields.get("activity", "")}
+            view = View(self._runs, self._reader, {**place, **context}, call.token, self._rooms)
+            answer = find_class_answer(view) or room_result.find_right_answer(view, place)
         except Refusal:  # a run was deleted, or doesn't know the answer yet
             answer = ""
         self._change(call, question.KIND, lambda posed, room, number: question.reveal(posed, room, number, answer))
@@ -175,7 +180,7 @@ class RoomActions:
         require(revealed["state"] == "revealed", "rooms.not_revealed")
         questions = [activity for activity in visible.values() if activity["kind"] == question.KIND]
         screen = Screen(call.values)
-        return {"of": class_name(screen, call.code), "blocks": room_result.build_result(screen, revealed, questions)}
+        return {"of": screen.say("board.class", code=call.code), "blocks": room_result.build_result(screen, revealed, questions)}
 
     # ---- the class's experiment ---------------------------------------------------------------------------------------------------------
 
@@ -190,12 +195,11 @@ class RoomActions:
         return self._deal(call, base, arms)
 
     def deal_lab(self, call: ActionRequest) -> dict[str, Any]:
-        """Deals the arms of a lab."""
+        """Deals the arms of a lab, and asks the class its question first."""
         lab = get(call.value("lab", str))
         if not isinstance(lab, ControlledExperiment) or lab.is_mystery:
             raise Refusal("page.not_a_command")
-        first = [list(lab.arms).index(arm) for arm in lab.decisive]
-        return self._deal(call, {**SMALL, **lab.base}, [dict(arm) for arm in lab.arms.values()], lab.name, first)
+        return self._deal(call, {**SMALL, **lab.base}, [dict(arm) for arm in lab.arms.values()], lab)
 
     def train(self, call: ActionRequest) -> dict[str, Any]:
         """Trains the caller's arm, with their own token; opens their run if it exists already."""
@@ -232,17 +236,21 @@ class RoomActions:
         self._change(call, experiment.KIND, set_shared)
 
     def _deal(
-        self, call: ActionRequest, base: Mapping[str, Any], arms: Sequence[dict], lab: str = "", first: Sequence[int] = ()
+        self, call: ActionRequest, base: Mapping[str, Any], arms: Sequence[dict], lab: ControlledExperiment | None = None
     ) -> dict[str, Any]:
-        order = call.value("order", str)
+        order, name = call.value("order", str), lab.name if lab else ""
+        first = [list(lab.arms).index(arm) for arm in lab.decisive] if lab else ()
 
         def add(room: Room, number: int) -> Room:
             require_teacher(number)
-            return activities.add_activity(room, experiment.create(base, arms, order, room, lab, first))
+            with suppress(Refusal):  # it was asked before
+                if lab:
+                    room = activities.add_activity(room, question.ask(room, number, {"lab": name}, lab.guesses, LISTS))
+            return activities.add_activity(room, experiment.create(base, arms, order, room, name, first))
 
-        name, activity = list(self._rooms.change(*call.key, add).activities.items())[-1]
-        sentences = [say(call.language, "page.room_dealt", arms=len(arms)), name_empty_arms(call.language, activity)]
-        return {"activity": name, "notice": paragraph(sentences)}
+        activity, dealt = list(self._rooms.change(*call.key, add).activities.items())[-1]
+        sentences = [say(call.language, "page.room_dealt", arms=len(arms)), name_empty_arms(call.language, dealt)]
+        return {"activity": activity, "lab": name, "notice": paragraph(sentences)}
 
     def _find_run(self, activity: activities.Activity, number: int) -> Run | None:
         """Returns this member's run in an experiment; None without one, or once it is deleted."""

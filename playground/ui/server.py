@@ -44,9 +44,10 @@ from playground.features.shared.queries.reader import Reader
 from playground.features.shared.uploading import UPLOADS
 from playground.rooms.registry import RoomRules, Rooms
 from playground.runs.cache import freeze_objects
+from playground.runs.disk.store import default_folder
 from playground.runs.engines.children import HOME_NICENESS, NICENESS_VARIABLE
 from playground.runs.registry import Runs
-from playground.runs.runtime import hold_threads
+from playground.runs.runtime import Runtime, hold_threads
 from playground.ui import document, operator, rooms as rooms_routes
 from playground.ui.calls import Calls
 from playground.ui.delivery import Rewriter, build_middleware
@@ -181,6 +182,7 @@ def serve() -> None:
     runtime, begin_threads = hold_threads()  # their warm-up would take the start's cores
     try:
         port = choose_port(server_name())
+        backup = begin_backup(runtime)
         runs = Runs(runtime=runtime)
         reader = Reader(runs)
         store_uploads(runs)
@@ -200,7 +202,18 @@ def serve() -> None:
     finally:
         begin_threads()
     shutdown.wait()
-    shut_down(demo, runs)
+    shut_down(demo, runs, backup)
+
+
+def begin_backup(runtime: Runtime) -> Any:
+    """Restores the store from its backup on the Hub, and begins to upload it; None without PLAYGROUND_BACKUP. Raises Refusal."""
+    if not os.environ.get("PLAYGROUND_BACKUP"):
+        return None
+    from playground.hub.backup import HubBackup
+
+    backup = HubBackup(os.environ["PLAYGROUND_BACKUP"], default_folder())
+    backup.begin(runtime)
+    return backup
 
 
 def announce(url: str, folder: Path) -> None:
@@ -233,11 +246,13 @@ class Shutdown:
         self.requested = True
 
 
-def shut_down(demo: gr.Blocks, runs: Runs) -> None:
-    """Stops accepting requests, saves training runs and exits with 0. Open streams report the interruption. Threads still answering are
-    abandoned: torch may abort an interpreter that cleans up around them."""
+def shut_down(demo: gr.Blocks, runs: Runs, backup: Any = None) -> None:
+    """Stops accepting requests, saves training runs, uploads the backup and exits with 0. Open streams report the interruption. Threads
+    still answering are abandoned: torch may abort an interpreter that cleans up around them."""
     gradio_private.stop_server(demo)
     runs.close()
+    if backup:
+        backup.close()
     logs.event(log, "server_ended")
     gradio_private.close_tunnels()
     with suppress(OSError):  # the terminal is closed

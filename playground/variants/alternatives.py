@@ -19,7 +19,8 @@ from playground.variants.variant import Variant, attentions, replace_function
 
 
 class Additive(nn.Module):
-    """v · tanh(q + k) for each head (Bahdanau et al. 2015): a small network instead of a product."""
+    """v · tanh(q + k) for each head (Bahdanau et al. 2015): a small network instead of a product. With q = s W_Q and k = h W_K, q + k is
+    [s; h] W, the concatenation of the two vectors times W_Q above W_K."""
 
     def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
         super().__init__()
@@ -100,8 +101,8 @@ def location(model: Transformer) -> None:
 # --- parts left out ---
 
 
-class IdentityOutput(nn.Module):
-    """The identity in the place of W_O."""
+class NoMatrix(nn.Module):
+    """The identity in the place of a learned matrix."""
 
     def forward(self, x: Tensor) -> Tensor:
         return x
@@ -110,7 +111,20 @@ class IdentityOutput(nn.Module):
 def identity_output(model: Transformer) -> None:
     """Removes W_O: the concatenated heads are added to the residual stream."""
     for attention in attentions(model):
-        attention.W_o = IdentityOutput()
+        attention.W_o = NoMatrix()
+
+
+def shared_query_key(model: Transformer) -> None:
+    """Makes W_Q and W_K of each self-attention one matrix: token i scores token j as j scores i."""
+    for layer in (*model.encoder, *model.decoder):
+        layer.self_attention.W_k = layer.self_attention.W_q
+
+
+def no_projections(model: Transformer) -> None:
+    """Removes W_Q, W_K and W_V of each self-attention: queries, keys and values are the tokens' vectors themselves, cut into heads."""
+    for layer in (*model.encoder, *model.decoder):
+        attention = layer.self_attention
+        attention.W_q = attention.W_k = attention.W_v = NoMatrix()
 
 
 class ZeroSublayer(nn.Module):
@@ -233,6 +247,16 @@ def without_feed_forward(config: ModelConfig) -> int:
     return -(config.encoder_layers + config.decoder_layers) * sublayer
 
 
+def without_keys(config: ModelConfig) -> int:
+    """Counts W_K of every self-attention, which has no more than W_Q, negatively."""
+    return -(config.encoder_layers + config.decoder_layers) * (config.d_model + config.bias) * query_width(config)
+
+
+def without_projections(config: ModelConfig) -> int:
+    values = (config.encoder_layers + config.decoder_layers) * (config.d_model + config.bias) * config.d_model
+    return 2 * without_keys(config) - values
+
+
 def norm_width(config: ModelConfig) -> int:
     """Counts the numbers of a vector in all norms together."""
     norms = 2 * config.encoder_layers + 3 * config.decoder_layers + 2 * (config.norm == "pre")
@@ -249,6 +273,8 @@ ALTERNATIVES = {
     "identity_output": Variant(
         identity_output, extra_parameters=lambda config: -attention_count(config) * (config.d_model**2 + config.bias * config.d_model)
     ),
+    "shared_query_key": Variant(shared_query_key, extra_parameters=without_keys),
+    "no_projections": Variant(no_projections, extra_parameters=without_projections),
     "no_feed_forward": Variant(no_feed_forward, extra_parameters=without_feed_forward),
     "additive": Variant(additive, extra_parameters=lambda config: attention_count(config) * query_width(config)),
     "bilinear": Variant(bilinear, extra_parameters=lambda config: attention_count(config) * query_width(config) * head_widths(config)[0]),

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from playground.config import PAD
 from playground.model.attention import MASKED, MultiHeadAttention, scaled_dot_product_attention
 from playground.model.costs import attention_parameters
-from playground.model.layers import DecoderLayer
+from playground.model.layers import DecoderLayer, Residual
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
 from playground.variants.variant import Variant, attentions, replace_function
@@ -134,6 +134,22 @@ def scale_twice(model: Transformer) -> None:
         replace_function(attention, scaled_twice)
 
 
+def scaled_by_d_model(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
+    """Divides the scores by sqrt(d_model), the width of all heads together, instead of sqrt(d_k)."""
+    d_k, d_model = q.shape[-1], v.shape[1] * v.shape[-1]
+    return scaled_dot_product_attention(q * (d_k / d_model) ** power, k, v, mask, power, dropout)
+
+
+def scale_by_d_model(model: Transformer) -> None:
+    for attention in attentions(model):
+        replace_function(attention, scaled_by_d_model)
+
+
+def no_last_norm(model: Transformer) -> None:
+    """Creates the norms at the end of both pre-norm stacks and never applies them."""
+    model.encoder_norm, model.decoder_norm = nn.Identity(), nn.Identity()
+
+
 def shared_attention(model: Transformer) -> None:
     """Creates `self.attention` once in a decoder layer, for self-attention and cross-attention."""
     for layer in model.decoder:
@@ -229,6 +245,18 @@ class AlwaysDropout(Dropout):
         return self.p > 0
 
 
+class TwiceDropped(Residual):
+    """A residual connection that drops what the sublayer has dropped at its own end: a number stays with probability (1 - p)²."""
+
+    def forward(self, x: Tensor, sublayer_of_x: Tensor) -> Tensor:
+        return super().forward(x, self.dropout(sublayer_of_x))
+
+
+def dropout_twice(model: Transformer) -> None:
+    for layer in (*model.encoder, *model.decoder):
+        layer.residual.__class__ = TwiceDropped
+
+
 def dropout_always(model: Transformer) -> None:
     model.dropout.__class__ = AlwaysDropout
     model.cacheable = model.dropout.p == 0
@@ -254,4 +282,9 @@ BUGS = {
     ),
     "unchained_layers": Variant(unchained_layers),
     "softmax_in_loss": Variant(loss=with_softmax),
+    "dropout_twice": Variant(dropout_twice),
+    "no_last_norm": Variant(
+        no_last_norm, extra_parameters=lambda config: -2 * (config.norm == "pre") * (1 + config.bias) * config.d_model
+    ),
+    "scale_by_d_model": Variant(scale_by_d_model),
 }

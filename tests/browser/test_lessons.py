@@ -6,12 +6,12 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from playground.lessons import checks
-from playground.lessons.course import LESSONS
+from playground.lessons.course import COURSE, LESSONS, after
 from playground.lessons.labs import LABS
 from playground.lessons.tour import STOPS
 from tests.browser.steps import address, drawn, has_address, link, place_of, ready, tab, where, words
 
-FIRST = LESSONS[1]  # after the tour
+FIRST = COURSE["attention"]
 
 
 def step(page: Page, name: str) -> Locator:
@@ -76,8 +76,8 @@ def test_a_lesson_is_done_by_doing_it(visit):
     expect(step(page, "answer")).to_have_class("done")
     expect(course.locator(".pg-steps > .pg-right")).to_have_text(words("page.course_all_done"))
     tab(page, "attention")
-    page.locator("#pg-lesson-bar").get_by_role("button", name=words("page.course_next", title=LESSONS[2].say("en", "title"))).click()
-    has_address(page, tab="course", lesson=LESSONS[2].name)
+    page.locator("#pg-lesson-bar").get_by_role("button", name=words("page.course_next", title=after(FIRST).say("en", "title"))).click()
+    has_address(page, tab="course", lesson=after(FIRST).name)
     expect(page.locator(".pg-steps li.done")).to_have_count(0)
     page.locator("[data-block='button all'] button").click()
     expect(course.locator("[data-block='calibration calibration']")).to_have_text(words("page.calibration", percent=75, right=1, count=1))
@@ -171,7 +171,7 @@ def test_the_tour_is_taken_by_the_keyboard_from_the_first_screen(visit):
         expect(page.locator(".pg-tour .pg-dots .done")).to_have_count(at + 1)
         page.keyboard.press("Space")
     page.locator(".pg-tour .pg-tour-next").click()
-    has_address(page, tab="course", stop=None, lesson=FIRST.name)
+    has_address(page, tab="course", stop=None, lesson=LESSONS[1].name)
     page.goto("")
     ready(page)
     expect(page.get_by_role("button", name=words("tour.open"))).to_be_hidden()  # who was there isn't asked again

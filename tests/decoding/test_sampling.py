@@ -77,13 +77,6 @@ def every_sentence(vocab: int, longest: int):
                 yield from ((*body, last) for last in rest)
 
 
-@given(st.sampled_from(SOURCES), st.floats(0, 2))
-def test_a_beam_of_one_is_greedy(source, length_penalty):
-    (only,), expected = beam(untaught(), source, 1, length_penalty, max_length=10), greedy(untaught(), [source], max_length=10)[0]
-    assert only.ids == expected.ids
-    assert only.logprobs == pytest.approx(expected.logprobs, abs=1e-5)
-
-
 def test_sampling_is_decided_by_its_seed_and_leaves_the_global_generator_alone():
     before = torch.get_rng_state()
     first = sample(untaught(), SOURCES[0], 2.0, max_length=12, seed=3)

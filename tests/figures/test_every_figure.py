@@ -185,13 +185,6 @@ def test_text_and_lines_can_be_read_on_the_page_and_masked_cells_look_like_no_pr
     assert np.linalg.norm(lab(palette["hatch"]) - lab(palette["masked"])) > 15
 
 
-def test_rounding_leaves_short_numbers_and_gaps():
-    assert theme.rounded(np.float32([0.1, 1 / 3])) == [0.1, 0.3333]
-    assert theme.rounded([[1e-9, -1e-9], [np.nan, np.inf]]) == [[0.0, 0.0], [None, None]]
-    assert str(theme.rounded([-1e-9])[0]) == "0.0"  # no minus zero
-    assert theme.rounded([]) == []
-
-
 @pytest.mark.parametrize(("token", "shown"), [
     ("hello", "hello"), (" ", "␣"), ("  ", "␣␣"), ("", "∅"), ("a b", "a␣b"), ("\u3000", "␣"), ("a\nb", "a↵b"), ("\t", "⇥"),
     ("\x00", "U+0000"), ("\u200b", "U+200B"), ("\u202eabc", "�abc"), ("\u200d", "ZWJ"), ("\ufe0f", "VS16"), ("\U000e0065", "TAG e"),

@@ -243,6 +243,7 @@ def test_several_runs_are_lines_with_their_names_and_numbers_and_the_pinned_one_
 def test_a_graph_holds_its_values_and_zero_is_a_gap_where_there_are_powers_only():
     picture = graph.lines([1, 10, 100], {"raw": [1.0, 10.123456, 1e5], "scaled": [1, 1, float("nan")]}, title="d_k", log_x=True)
     assert drawn(picture) == [([1, 10, 100], [1, 10.123, 1e5]), ([1, 10, 100], [1, 1, None])]
+    assert str(theme.rounded([-1e-9])) == "[0.0]", "no minus zero"
     assert (picture["layout"]["xaxis"]["type"], picture["layout"]["showlegend"]) == ("log", True)
     line = {"slope": [1e-3, 0.0, 1e-40]}
     assert graph.lines([1, 2, 3], line, log_y=True)["data"][0]["y"] == [1e-3, None, None]

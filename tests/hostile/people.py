@@ -196,7 +196,7 @@ def _room(people: People) -> list[Call]:
     values: dict[str, dict[str, Any]] = {
         "open": {"language": "en", "ends": time.time() + 3600}, "join": {**code, "nickname": "hostile"}, "forget": {},
         "leave": code, "follow": {**code, "following": True}, "answer": {**code, **activity, "guess": "a", "sure": "50"},
-        "tick": {**code, "done": True}, "progress": {**code, "done": {}},
+        "tick": {**code, "done": True}, "call": code, "progress": {**code, "done": {}},
         "check": {**code, "lesson": "attention", "question": "attended", "asked": "0" * 10, "choice": 0, "right": True},
         "train": {**code, **activity}, "end": code,
         "hide": {**code, "member": 1, "hidden": True}, "remove": {**code, "member": 99}, "cursor": {**code, **cursor},

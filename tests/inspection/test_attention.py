@@ -157,14 +157,6 @@ def test_a_head_that_pours_into_padding_is_a_pad_sink():
     assert only_head(np.eye).padding is None  # no sentence had any
 
 
-def test_layers_and_heads_stay_in_their_places():
-    words = [(*WORDS[: n - 1], "<eos>") for n in LENGTHS]
-    looks = [np.array([[np.eye(n), last(n)], [shifted(-1)(n), np.full((n, n), 1 / n)]]) for n in LENGTHS]
-    scored = score([Sample(look, names, names) for look, names in zip(looks, words, strict=True)], "encoder")
-    assert [[head.name for head in layer] for layer in scored.heads] == [["same", "last"], ["previous", "even"]]
-    assert (scored.sentences, scored.commonest()) == (4, ("same", 1))
-
-
 PAIRS = [([5, 6, 7], [8, 9]), ([4, 5, 6, 7, 8, 9], [4, 4, 5, 6, 7]), ([9, 9, 4, 4, 5], [6]), ([4], [5, 6, 7, 8, 9, 4])]
 
 

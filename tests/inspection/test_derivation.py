@@ -83,16 +83,6 @@ def check(model, stages, address, index) -> Derivation:
     return outcome
 
 
-@pytest.mark.night
-@pytest.mark.trust
-def test_every_cell_of_every_stage():
-    model = build()
-    stages = record(model, SRC, TGT)
-    for address, stage in stages.items():
-        for index in np.ndindex(stage.values.shape):
-            check(model, stages, address, index)
-
-
 @pytest.mark.trust
 @settings(max_examples=8)
 @given(st.data())

@@ -132,11 +132,6 @@ def test_a_packed_row_is_masked_by_pair():
     assert not (~result["cross"].causes["segment"])[:, 4:].any(), "and not as another pair"
 
 
-def test_the_matrix_by_hand():
-    s, c, t, d = np.sin(2.0), np.cos(2.0), np.sin(0.02), np.cos(0.02)
-    np.testing.assert_allclose(vectors.rotation(4, 2), [[c, s, 0, 0], [-s, c, 0, 0], [0, 0, d, t], [0, 0, -t, d]])
-
-
 @given(st.integers(1, 64), st.integers(0, 100))
 def test_one_matrix_moves_every_position_of_the_models_table(half, k):
     table = vectors.sinusoids(250, 2 * half).astype(np.float64)

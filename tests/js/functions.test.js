@@ -220,8 +220,6 @@ const screen = (more = {}) => ({
 const done = (when, more, values = new Set()) => holds(when, screen(more), values);
 const unknown = { rest: { card: null } }; // before the run on screen is known
 const exact = (...shares) => ({ run: { validations: { exact_match: shares } } });
-const rate = { settings: { learning_rate: 0.001 } }, isRate = { live: "learning_rate" };
-const live = (value) => ({ card: rate, run: { live: { learning_rate: value } } });
 const sentence = { source: [{ known: true }], correct: true };
 const reads = (text, more = {}) => ({ cursor: { text }, rest: { sentence: { ...sentence, ...more } } });
 
@@ -239,7 +237,6 @@ test("each condition, where it holds and where it does not", () => {
     [false, { settings: {} }, unknown], [false, { mine: true }, unknown], [false, { forked: true }, unknown], [false, { steps: 0 }, unknown],
     ...[[59, false], [60, true], [61, true]].map(([step, wanted]) => [wanted, { steps: 60 }, { run: { step } }]),
     [true, { exact: 0.9 }, exact(0.2, 0.9)], [false, { exact: 0.9 }, exact(0.95, 0.89)], [false, { exact: 0.9 }, exact()], [false, { exact: 0.9 }],
-    [true, isRate, live(0.002)], [false, isRate, live(0.001)], [false, isRate], [false, { live: "dropout" }, { run: { live: { learning_rate: 1 } } }],
     [true, { sentence: "own" }, reads("abc")], [false, { sentence: "own" }, reads("ab")], [false, { sentence: "own" }, reads("  ")],
     [true, { sentence: "unknown" }, reads("ab", { source: [{ known: true }, { known: false }] })], [false, { sentence: "unknown" }, reads("ab")],
     ...[[false, true], [true, false], [null, false]].map(([correct, wanted]) => [wanted, { sentence: "wrong" }, reads("ab", { correct })]),

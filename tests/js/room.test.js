@@ -20,7 +20,7 @@ globalThis.fetch = async (url, { body = "{}" } = {}) => {
 mock.timers.enable({ apis: ["setTimeout"] });
 const { change, cursor, move, page } = await import("../../playground/ui/static/store.js");
 const { h } = await import("../../playground/ui/static/dom.js");
-const { act, exit, explore, fixed, isFollowing, leaving } = await import("../../playground/ui/static/room.js");
+const { act, exit, fixed, isFollowing, leaving } = await import("../../playground/ui/static/room.js");
 const { listenerInputs, meet, pointAt, setControls } = await import("../../playground/ui/static/knobs.js");
 const { embedding } = await import("../../playground/ui/static/embed.js");
 const { isOpenLab } = await import("../../playground/ui/static/room_fixed.js");
@@ -29,12 +29,14 @@ const { awaits, drawQuestion } = await import("../../playground/ui/static/room_q
 const boot = {
   words: {}, knobs: ["task", "d_model"], groups: { data: ["task"], model: ["d_model"] }, defaults: { task: "reverse", d_model: 64 }, live: [],
   task_steps: { sort: 400 }, labs: { softmax: "Softmax", masks: "Masks" }, course: [],
-  labels: {}, choices: {}, dealt_labs: {}, statuses: { working: [], over: [] }, glossary: { terms: [], not: [] }, lan: {}, host: "page.example",
+  labels: {}, choices: {}, dealt_labs: { skip: { arms: ["with", "without"], first: [], minutes: 6 } },
+  statuses: { working: [], over: [] }, glossary: { terms: [], not: [] }, lan: {}, host: "page.example",
 };
 meet({ relabel() {}, settings: () => change({ knobs: { ...boot.defaults, ...page.wanted } }) });
 
 const FREE = { settings: {}, tasks: [], labs: [], controls: ["data", "model"] };
-const ROOM = { code: "K7QFM", teacher: false, here: 1, followers: 1, cursor: {}, members: [], number: 1, name: "", activities: {}, fixed: FREE, now: null };
+const ROOM = { code: "K7QFM", teacher: false, here: 1, followers: 1, cursor: {}, calls: 0, members: [],
+  number: 1, name: "", activities: {}, fixed: FREE, now: null };
 const TEACHER = { teacher: true, number: 0 };
 const there = (fields) => ({ run: "a", text: "", tab: "training", layer: "", head: "", lab: "softmax", lesson: "", ...fields });
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -79,7 +81,7 @@ test("a member who moves something has let go, and comes back to where the teach
   assert.deepEqual(posted("follow"), [{ code: "K7QFM", following: false }]);
   streams[0].say({ ...ROOM, cursor: there({ tab: "masks" }) });
   assert.deepEqual([cursor.tab, cursor.head], ["map", "5"]);
-  explore(false);
+  streams[0].say({ ...ROOM, calls: 1, cursor: there({ tab: "masks" }) }); // the teacher calls everybody back
   assert.deepEqual([cursor.tab, cursor.head, posted("follow").at(-1).following], ["masks", "", true]);
   navigator.userActivation.isActive = false;
   move({ run: "mine" });
@@ -217,21 +219,24 @@ test("how far a question is says whether its answer waits and what a teacher can
 });
 
 test("the bar of a dealt arm goes with its ×, until another experiment is dealt", async () => {
+  document.body.append(h("div", { id: "pg-frame" }));
   for (const name of ["first", "second"]) {
     const activities = { [name]: { kind: "experiment", arm: { d_model: 8 }, at: 0, run: "", lab: "", order: "together" } };
     await enter({ activities });
     document.getElementById("pg-arm-away").dispatchEvent({ type: "click" });
     await enter({ activities }); // what else happens in the room doesn't bring it back
-    assert.deepEqual([document.getElementById("pg-arm"), document.body.dataset.arm], [null, undefined]);
+    assert.equal(document.getElementById("pg-arm"), null);
   }
 });
 
 test("Q shows a hall the code by which it comes in: the teacher's that of the room, all others' that of the link", async () => {
   Object.assign(Object.getPrototypeOf(document.body), { showModal() {}, select() {}, close() {} });
+  move({ present: "1" });
   const { ACTS } = await import("../../playground/ui/static/present.js");
   for (const [room, wanted] of [[{}, null], [{ ...TEACHER, ends: 0, language: "zh" }, ROOM.code]]) {
     await enter(room);
     ACTS.q();
+    assert.equal(document.getElementById("pg-room-members"), null, "a hall sees no names");
     const link = new URL(document.getElementById("pg-qr").getAttribute("src"), "http://page").searchParams.get("text");
     assert.equal(new URL(link).searchParams.get("room"), wanted);
   }

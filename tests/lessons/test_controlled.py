@@ -191,6 +191,8 @@ def test_padded_sentences_have_room_for_a_longer_one_and_harder_ones_are_longer_
         assert wider >= training.corpus.longest
         assert torch.equal(chunk.batch.src, torch.nn.functional.pad(plain.batch.src, (0, wider), value=PAD))
         assert torch.equal(chunk.batch.tgt_out, plain.batch.tgt_out)
+    twice = bugs.zeros(paper_and_variant("dropout_twice", dropout=0.2)[1], training.corpus)["zeros"]
+    assert twice == pytest.approx(1 - 0.8**2, abs=0.01)
     paper, restless = paper_and_variant("dropout_always", dropout=0.5)
     quiet, _, _ = bugs.without_dropout(restless, training.corpus)["quiet"]
     assert torch.equal(quiet(SRC, TGT).logits, paper(SRC, TGT).logits), "the same parameters, and no dice are thrown"
@@ -200,9 +202,9 @@ def test_padded_sentences_have_room_for_a_longer_one_and_harder_ones_are_longer_
 
 
 def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():
-    order = [bugs.bug_of(number) for number in range(1, 2 * len(BUGS) + 1)]
-    first, second = order[: len(BUGS)], order[len(BUGS) :]
-    assert sorted(first) == sorted(second) == sorted(BUGS)
+    order = [bugs.bug_of(number) for number in range(1, 2 * len(bugs.MYSTERIES) + 1)]
+    first, second = order[: len(bugs.MYSTERIES)], order[len(bugs.MYSTERIES) :]
+    assert sorted(first) == sorted(second) == sorted(bugs.MYSTERIES)
     assert first != second
     mystery = LABS["mystery"]
     arms = [[Result(arm, 1, train_inline.new_run(mystery.experiment(arm, 1)), CURVE, {"exact": 0.5})] for arm in mystery.arms_of(1)]
@@ -342,6 +344,19 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
     spoken = plain | {"asks", "setup", "verdict_numbers", "verdict_reason", *(f"why_{guess}" for guess in lab.guesses)}
     spoken |= {f"{part}_{end}" for part in ("show", "caption", "axis") for end in ("course", "ends", *(exhibit.name for exhibit in own))}
     assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= spoken
+
+
+@pytest.mark.parametrize(("name", "least", "most", "factor"), [("architectures", 24e3, 25e3, 1.01), ("why_attention", 49e3, 52e3, 1.05)])
+def test_models_of_one_size_have_about_as_many_parameters_as_the_words_say(name, least, most, factor):
+    lab = LABS[name]
+    sizes = [sum(part.numel() for part in build(lab.experiment(arm, 1).model, 30, 30).parameters()) for arm in lab.arms]
+    assert least < min(sizes) < max(sizes) < min(most, factor * min(sizes))
+
+
+def test_one_matrix_for_queries_and_keys_makes_symmetric_scores_and_a_probe_finds_sinusoids():
+    assert ended("qkv", "shared").numbers["asymmetry"] < 1e-6 < 0.05 < ended("qkv", "own").numbers["asymmetry"] < 1
+    assert len(ended("deep", "three_with").profiles["probe"]) == 7
+    assert 0.5 < ended("deep", "three_with").profiles["probe"][0] <= 1
 
 
 def test_only_torchs_initialisation_starves_the_first_layers_of_a_deep_post_norm_decoder(monkeypatch):

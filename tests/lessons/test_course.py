@@ -22,7 +22,7 @@ from playground.config import ModelConfig, Refusal, check
 from playground.cursor import FIELDS
 from playground.features.registry import TABS
 from playground.features.shared.queries.reader import Reader
-from playground.features.translate.query import PLAIN, DecodingOptions
+from playground.features.translate.query import DecodingOptions, count_samples
 from playground.inspection.activations import record
 from playground.inspection.interventions import Change
 from playground.lessons import course, run_questions
@@ -63,16 +63,15 @@ def values_of(name: str, wanted: str) -> list[str]:
 
 def screen(fields: dict, /, **holds) -> dict:
     """Returns the page's screen in the terms of static/rules.js."""
-    wants = {"mine": False, "forked": False, "settings": {}, "steps": 0, "exact": 0, "read": False, "live": "", "sentence": ""} | holds
-    knobs = {wants["live"]: 1} if wants["live"] else {}
+    wants = {"mine": False, "forked": False, "settings": {}, "steps": 0, "exact": 0, "read": False, "sentence": ""} | holds
     text = fields["text"] or "a b"
     return {
         "cursor": fields | {"text": text},
         "card": {
-            "mine": wants["mine"], "parent": {"run": "sort"} if wants["forked"] else None, "settings": wants["settings"] | knobs,
+            "mine": wants["mine"], "parent": {"run": "sort"} if wants["forked"] else None, "settings": wants["settings"],
             "examples": [] if wants["sentence"] == "own" else [[text, ""]],
         },
-        "run": {"step": wants["steps"], "validations": {"exact_match": [wants["exact"]]}, "live": dict.fromkeys(knobs, 2)},
+        "run": {"step": wants["steps"], "validations": {"exact_match": [wants["exact"]]}},
         "sentence": {"source": [{"known": wants["sentence"] != "unknown"}], "correct": wants["sentence"] != "wrong"},
         "hasRead": wants["read"], "inSight": [wants["sees"]] if "sees" in wants else [], "readOff": wants.get("read_off", ""),
     }  # fmt: skip
@@ -144,9 +143,9 @@ def words_of(lesson: course.Lesson) -> set[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_there_are_words_for_everything_and_none_too_many(language):
-    files = ("lessons/course.py", "lessons/run_questions.py", "features/lessons/course.py")
+    files = ("lessons/course.py", "lessons/lesson.py", "lessons/run_questions.py", "features/lessons/course.py")
     code = "".join((ROOT / file).read_text(encoding="utf-8") for file in files)
-    wanted = set(re.findall(r"\"(course\.\w+)\"", code)).union(*map(words_of, LESSONS))
+    wanted = set(re.findall(r"\"(course\.\w+)\"", code)).union({f"course.path_{path}" for path in course.PATHS}, *map(words_of, LESSONS))
     assert {key for key in entries(language) if key.startswith("course.")} == wanted
     for lesson, step in STEPS:
         numbers = [step.when.get("steps"), step.when.get("exact") and round(100 * step.when["exact"]), (step.knobs or {}).get("steps")]
@@ -187,39 +186,42 @@ def pieces(text: str) -> list:
     ([[0.9, 0.0, 0.1, 0.0], [0.0, 0.6, 0.4, 0.0]], "nowhere"),
 ])  # fmt: skip
 def test_where_it_looks_on_average(rows, answer):
-    everywhere = [0.25] * 4
-    cross = np.array([[[everywhere] * 2 for _ in rows], [[row, everywhere] for row in rows]])  # (2, H, 2, 4)
+    cross = np.array([[[[0.25] * 4] * 2 for _ in rows], [[row, [0.25] * 4] for row in rows]])  # (2, H, 2, 4)
     look = SimpleNamespace(cross=cross, source=pieces("a b c <eos>"), targets=pieces("x"))
     result, numbers = run_questions.looks(SimpleNamespace(look=lambda run, step, text: look), None, None, "a b c")
     assert (result, numbers["length"]) == (answer, 3)
     assert numbers["percent"] == pytest.approx(100 * np.mean(rows, axis=0).max())
 
 
-def writing(monkeypatch, write):
-    def translate(reader, run, step, text, way=PLAIN):
-        written = write(text, way)
-        return SimpleNamespace(candidates=[SimpleNamespace(text=written, correct=written == "False"), SimpleNamespace(text="")])
-
-    monkeypatch.setattr(run_questions, "translate", translate)
-
-
 @pytest.mark.parametrize(("unit", "joint"), [("characters", ""), ("bpe", " ")])
 def test_two_unknown_tokens_come_out_alike_or_not(monkeypatch, unit, joint):
-    reader = SimpleNamespace(units=lambda run: (unit, unit))
-    writing(monkeypatch, lambda text, way: text[:0:-1])  # whatever came first
-    assert run_questions.unknown(reader, None, None, "ab")[0] == "same"
-    writing(monkeypatch, lambda text, way: text)
-    result, numbers = run_questions.unknown(reader, None, None, "ab")
+    def answer(write):
+        monkeypatch.setattr(run_questions, "translate", lambda *now: SimpleNamespace(candidates=[SimpleNamespace(text=write(now[-1]))]))
+        return run_questions.unknown(SimpleNamespace(units=lambda run: (unit, unit)), None, None, "ab")
+
+    assert answer(lambda text: text[:0:-1])[0] == "same", "whatever came first"
+    result, numbers = answer(str)
     assert (result, numbers["one"], numbers["other"]) == ("other", *(f"{stranger}{joint}ab" for stranger in run_questions.STRANGERS))
 
 
-@pytest.mark.parametrize(("harder", "unequal", "answer"), [(True, 0, "never"), (True, 4, "few"), (True, 5, "many"), (False, 1, "few")])
-def test_of_how_many_sentences_a_beam_of_four_writes_something_else(monkeypatch, harder, unequal, answer):
-    splits = {"harder": [(f"long {n}", "") for n in range(10 * harder)], "heldout": [(f"short {n}", "") for n in range(10)]}
-    reader = SimpleNamespace(examples=lambda run, split, count: splits[split][:count])
-    beams = [f"{'long' if harder else 'short'} {n}" for n in range(unequal)]
-    writing(monkeypatch, lambda text, way: f"{text in beams and way == DecodingOptions(method='beam', width=4)}")
-    assert run_questions.beam(reader, None, None, "") == (answer, {"other": unequal, "all": 10, "right": 10, "best_right": 10 - unequal})
+def test_samples_have_the_frequencies_of_training_and_temperature_moves_them(tmp_path):
+    runs = Runs(tmp_path)
+    reader, run = Reader(runs), next(run for run in runs.shipped() if run.id == "one_to_many")
+    for text, _ in reader.examples(run, "heldout", 3):
+        assert run_questions.draws(reader, run, None, text)[0] == "most"
+
+        warmths = [DecodingOptions(method="sample", temperature=temperature) for temperature in (0.2, 1.0, 2.0)]
+        (cold, *_), (usual, other, *_), (hot, *_) = (count_samples(reader, run, None, text, options, 20) for options in warmths)
+        assert (usual[2], other[2], usual[0] != other[0]) == (True, True, True), "both are right"
+        assert cold[1] > 17 >= usual[1] > max(9, hot[1]) >= other[1] > 1, "near 14 and 6"
+    reader.close()
+    runs.close()
+
+
+def test_every_lab_belongs_to_a_lesson_and_the_paths_take_their_time():
+    assert sorted(name for lesson in LESSONS for name in course.list_labs(lesson)) == sorted(LABS)
+    minutes = {path: sum(sum(course.COURSE[name].minutes) for name in names) for path, names in course.PATHS.items()}
+    assert all(path == "term" or 0.75 * int(path) < total <= int(path) for path, total in minutes.items())
 
 
 def run(tokens=(), exact=(), losses=(), heldout=0.0):

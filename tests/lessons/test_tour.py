@@ -24,10 +24,10 @@ KINDS = [  # the paper's, and what its stops can be different for
 
 
 @torch.inference_mode()
-def by_hand(model: Transformer, src: list[int], tgt: list[int], head: int) -> dict[str, float]:
-    """Computes each stop's number from parameters and the paper's formulas; the decoder's from a pass through the model."""
+def by_hand(model: Transformer, src: list[int], tgt: list[int], at: tuple[int, int]) -> dict[str, float]:
+    """Computes each stop's number from parameters and the paper's formulas; what enters the attention explained is the model's own."""
     config, table = model.config, model.src_embedding.weight
-    ids, fed = torch.tensor([*src, EOS]), torch.tensor([[BOS, *tgt[:-1]]])
+    ids, fed, (layer_at, head) = torch.tensor([*src, EOS]), torch.tensor([[BOS, *tgt[:-1]]]), at
     d, (d_k, d_v) = config.d_model, head_widths(config)
     x = table[ids] * (math.sqrt(d) if config.embedding_scale else 1)
     numbers = {"ids": ids[0], "embedding": table[ids[0], 0]}
@@ -37,16 +37,19 @@ def by_hand(model: Transformer, src: list[int], tgt: list[int], head: int) -> di
     elif config.positions == "learned":
         x = x + model.src_positions.table[: len(ids)]
     numbers["positions"] = x[1, 0]
-    layer = model.encoder[0]
-    attention, inner = layer.self_attention, layer.feed_forward
-    y = layer.norm_1(x) if config.norm == "pre" else x
-    parts = ((attention.W_q, d_k), (attention.W_k, d_k), (attention.W_v, d_v))
-    q, k, v = (part(y).view(len(ids), config.n_heads, wide).transpose(0, 1) for part, wide in parts)
+    if config.encoding.rotary and not config.encoding.added:
+        q = model.encoder[0].self_attention.W_q(model.encoder[0].norm_1(x) if config.norm == "pre" else x)
+        numbers["positions"] = rotated(q.view(len(ids), config.n_heads, d_k).transpose(0, 1))[head, 1, 0]
+    layer, entered = model.decoder[layer_at], []
+    attention, inner = layer.cross_attention, layer.feed_forward
+    hooks = [part.register_forward_pre_hook(lambda part, inputs: entered.append(inputs)) for part in (attention, layer.residual)]
+    output = model(ids[None], fed)
+    for hook in hooks:
+        hook.remove()
+    _, (y, memory, *_), (x, _), _ = [[tensor[0] for tensor in inputs] for inputs in entered]
+    parts = ((attention.W_q, y, d_k), (attention.W_k, memory, d_k), (attention.W_v, memory, d_v))
+    q, k, v = (part(rows).view(len(rows), config.n_heads, wide).transpose(0, 1) for part, rows, wide in parts)
     numbers["projections"] = q[head, 0, 0]
-    if config.encoding.rotary:
-        q, k = (rotated(each) for each in (q, k))
-        if not config.encoding.added:
-            numbers["positions"] = q[head, 1, 0]
     scores = q @ k.transpose(1, 2) / d_k**config.attention_scale
     weights = scores.softmax(dim=-1)
     key = weights[head, 0].argmax()
@@ -54,13 +57,12 @@ def by_hand(model: Transformer, src: list[int], tgt: list[int], head: int) -> di
     numbers |= {"scores": scores[head, 0, key], "weights": weights[head, 0].max(), "mixed": mixed[head, 0, 0]}
     y = attention.W_o(mixed.transpose(0, 1).flatten(1))
     x = x + y if config.residual else y
-    x = layer.norm_1(x) if config.norm == "post" else x
+    x = layer.norm_2(x) if config.norm == "post" else x
     numbers["sublayer"] = x[0, 0]
-    y = inner.W_1(layer.norm_2(x) if config.norm == "pre" else x)
+    y = inner.W_1(layer.norm_3(x) if config.norm == "pre" else x)
     numbers["feed_forward"] = inner.W_2({"relu": F.relu, "gelu": F.gelu, "none": torch.nn.Identity()}[config.activation](y))[0, 0]
-    output = model(ids[None], fed)
+    numbers["self_attention"] = output.encoder[layer_at][0, head, 0].max()
     numbers["mask"] = (output.decoder[0][0, head, min(2, len(tgt) - 1)] > 0).sum()
-    numbers["cross"] = output.cross[-1][0, head, 0].max()
     numbers["token"] = output.logits[0, 0].softmax(dim=-1).max()
     return {name: float(value) for name, value in numbers.items()} | {"loop": len(tgt)}
 
@@ -76,7 +78,7 @@ def rotated(x: torch.Tensor) -> torch.Tensor:
 def test_each_number_is_what_the_formulas_give(knobs):
     model = build(**knobs)
     stages, heads = record(model, SRC, TGT), model.config.n_heads
-    for head in {0, heads - 1}:
+    for head in ((0, 0), (min(model.config.encoder_layers, model.config.decoder_layers) - 1, heads - 1)):
         by_stop = {name: find_reading(stages, model.config, name, head) for name in STOPS}
         assert {name: stop.value for name, stop in by_stop.items()} == pytest.approx(by_hand(model, SRC, TGT, head), abs=2e-5, rel=2e-5)
         assert all(stop.cell is None or float(stages[stop.address].values[stop.cell]) == stop.value for stop in by_stop.values())

@@ -33,7 +33,7 @@ def test_only_the_teacher_acts_as_one(group):
     group.join(ANNA)
     acts = {
         "hide": (1, True), "remove": (1,), "point": ({"layer": "1"}, LISTS), "fix": ({}, LISTS), "limit": ({},),
-        "assign": ("mine", {}, LISTS), "withdraw": ("name",), "end": (),
+        "assign": ("mine", {}, LISTS), "withdraw": ("name",), "call_back": (), "end": (),
     }  # fmt: skip
     for act, arguments in acts.items():
         for token, key in ((ANNA, "rooms.not_teacher"), (BEN, "rooms.not_in")):
@@ -218,7 +218,7 @@ def test_the_class_sees_at_once_where_the_teacher_looks_and_the_teacher_who_is_h
                 with hub.listen(pair.code, 1):
                     pair.rooms.follow(*pair.key(BEN), False)
                     look()
-                pair.rooms.follow(*pair.key(BEN), True)
+                pair.rooms.call_back(*pair.key(TEACHER))
                 look()
         look()
 

@@ -7,7 +7,6 @@ import pytest
 from playground.config import Refusal
 from playground.runs import making
 from playground.runs.disk import files
-from playground.runs.engines import trainer
 from playground.runs.names import ADJECTIVES, ANIMALS, new_id, new_name, owner_of, owns
 from tests.runs.tiny import LONG, ME, YOU, at_rest, begun, ended, ordered, refused, tiny
 
@@ -75,14 +74,6 @@ def test_a_token_owns_what_was_made_with_it():
     for token in ("secret", "Secret", "", owner, "secret\0", "\ud800", "密"):
         assert owns(owner, token) == (token == "secret")
         assert not owns("", token)
-
-
-@pytest.mark.night
-def test_a_model_too_large_is_refused_before_anything_is_made(world, monkeypatch):
-    monkeypatch.setattr(trainer, "Training", None)
-    with refused("model.too_large"):
-        world.runs.create(tiny(d_model=512, d_ff=2048, encoder_layers=6, decoder_layers=6, n_heads=8, batch_size=16_384), ME)
-    assert world.runs.list_owned(ME) == []
 
 
 def test_labels_are_text(world):

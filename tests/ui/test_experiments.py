@@ -132,14 +132,22 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
         code = {"code": dealt["code"]}
         code |= do(site, TEACHER, "deal_lab", "zh", **code, lab=name, order="together")
         came = [lab.result(*lab.recognise(run), run) for run in (trained(site, token, code) for token in (ANNA, BEN))]
+        (posed,) = [at for at, each in activities(site, TEACHER, code).items() if each["kind"] == "question"]  # the class guesses first
+        do(site, TEACHER, "cursor", code=dealt["code"], cursor={"tab": "board"})
+        do(site, BEN, "answer", code=dealt["code"], activity=posed, guess=lab.guesses[0], sure="50")
+        for token, parts in ((TEACHER, {"arms"}), (ANNA, set()), (BEN, {"arms"})):
+            assert ids(board(site, token, code)) & {"verdict", "arms"} == parts, "the verdict waits, and all results for a guess"
+        do(site, TEACHER, "close", code=dealt["code"], activity=posed)
+        assert "verdict" not in ids(board(site, BEN, code))
+        do(site, TEACHER, "cursor", code=dealt["code"], cursor={"tab": "map"})
         panel, names = board(site, TEACHER, code, "zh"), [lab.say("zh", f"name_{arm}") for arm in lab.arms]
-        left = listed("zh", [name for arm, name in zip(lab.arms, names, strict=True) if arm not in {one.arm for one in came}])
-        verdict = say("zh", "board.lab_waits", arms=left)
+        left = listed("zh", [f"“{name}”" for arm, name in zip(lab.arms, names, strict=True) if arm not in {one.arm for one in came}])
+        verdict = say("zh", "board.lab_waits")
         if not left:
             answer = lab.judge({one.arm: [one] for one in came})
             verdict = say("zh", "board.lab_so_far", answer=lab.say("zh", f"guess_{answer}"))
         assert [block(panel, id)["text"] for id in ("title", "question")] == [lab.say("zh", id) for id in ("title", "question")]
-        assert (column_of(panel, "arms", 0), left == listed("zh", names[2:])) == (names, name != "heads")
+        assert (column_of(panel, "arms", 0), left == listed("zh", [f"“{name}”" for name in names[2:]])) == (names, name != "heads")
         ends = {f"{one.numbers['loss']:.3f}" if lab.judged == "loss" else percent(one.numbers["exact"]) for one in came}
         assert {*column_of(panel, "arms", 2)} - {"–"} == ends
         offered = block(board(site, TEACHER, code, "zh", lab=name), "guess")["options"]
@@ -149,7 +157,8 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
         assert unheld in code["notice"]
         (shown,) = board(site, TEACHER, code, "zh", present="1", revealed="on")["blocks"]
         assert (block(panel, "verdict")["text"], shown["title"]) == (verdict, lab.say("zh", "short") + verdict)
-        do(site, TEACHER, "withdraw", **code)
+        for activity in (posed, code["activity"]):
+            do(site, TEACHER, "withdraw", **{**code, "activity": activity})
 
 
 def test_what_a_lab_goes_by_is_put_together_with_its_interval():

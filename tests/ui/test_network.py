@@ -19,16 +19,13 @@ from gradio.tunneling import Tunnel
 from starlette.requests import Request
 
 import playground.ui
-from playground.cli.serving import STARTING
 from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui import gradio_private, network, server
 from playground.ui.assets import PREFIX
 from playground.ui.network import KEEP_ALIVE_S, TimedProtocol, _warn_of_proxy, address_of
 from playground.ui.server import start
-from playground.words import say
 from tests.runs.tiny import refused
-from tests.smoke import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -111,16 +108,6 @@ def test_a_port_that_is_named_must_be_free_and_without_one_the_next_free_is_take
             assert {name, str(value)} <= set(refusal.value.values.values()), "it says which, and where it was named"
     monkeypatch.setenv("PORT", str(taken))
     assert network.choose_port("127.0.0.1") == taken
-
-
-@pytest.mark.night
-def test_a_taken_port_ends_the_program_with_a_sentence(monkeypatch):
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
-        monkeypatch.setenv("PORT", str(port))
-        app = subprocess.run([sys.executable, "app.py"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
-        refusal = say("en", "page.port_taken", name="PORT", port=port)
-        assert (app.returncode, app.stdout, app.stderr) == (2, f"{STARTING}\n", f"{refusal}\n")
 
 
 @pytest.mark.parametrize("path", ["/tools/pg", pytest.param("/tools/pg/", marks=pytest.mark.night)])

@@ -1,6 +1,7 @@
 """Each variant and each bug is what its name says, and nothing else: torch's own where torch has it, loops by hand where not."""
 
 import math
+import re
 
 import pytest
 import torch
@@ -16,7 +17,7 @@ from playground.model.positions import sinusoids
 from playground.model.transformer import Transformer
 from playground.training.step import cross_entropy
 from playground.variants.alternatives import Additive, Bilinear, Location, cosine_attention
-from playground.variants.bugs import BUGS, scaled_twice, tiny_filled, unshifted, with_softmax
+from playground.variants.bugs import scaled_by_d_model, scaled_twice, tiny_filled, unshifted, with_softmax
 from playground.variants.recurrent import RECURRENT
 from tests.variants.varied import (
     NORMS,
@@ -34,7 +35,10 @@ from tests.variants.varied import (
     with_norms,
 )
 
-PARTS = {"identity_output": ("W_o", torch.eye(16)), "no_feed_forward": ("W_2", torch.zeros(16, 24))}
+PARTS = {
+    "identity_output": ("W_o", torch.eye(16)), "no_feed_forward": ("W_2", torch.zeros(16, 24)),
+    "no_projections": ("self_attention.W_[qkv]", torch.eye(16)),
+}  # fmt: skip
 
 
 def tensors() -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -91,12 +95,11 @@ def test_each_attention_is_the_softmax_of_its_scores_and_of_sharp_ones_gradients
 def test_without_a_part_it_is_the_paper_with_the_identity_or_zeros_for_it(norm, residual):
     for variant, (part, weight) in PARTS.items():
         paper, changed = paper_and_variant(variant, norm=norm, residual=residual)
-        with torch.no_grad():
-            for linear in (module.get_submodule(part) for module in paper.modules() if hasattr(module, part)):
-                linear.weight.copy_(weight)
-                linear.bias.zero_()
+        for name, parameter in paper.named_parameters():
+            if re.search(part, name):
+                parameter.data.copy_(weight if parameter.dim() == 2 else torch.zeros(16))
         torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits, atol=1e-5, rtol=1e-5)
-        assert not [name for name, _ in changed.named_parameters() if part in name]
+        assert not [name for name, _ in changed.named_parameters() if re.search(part, name)]
 
 
 def test_all_matrices_are_torchs_xavier_however_many_layers_there_are_and_whatever_they_began_with():
@@ -135,14 +138,11 @@ def test_a_model_with_batch_norm_is_the_papers_with_torchs_in_every_place(norm, 
             if name.endswith((".mean", ".variance")):
                 parameter.fill_(float(name.endswith("variance")))
     theirs = with_norms(paper, Theirs)
-    assert not any(isinstance(part, nn.LayerNorm) for part in changed.modules())
     for mode in (True, True, False):
         both = [(model, model.train(mode)(SRC, TGT).logits) for model in (changed, theirs)]
         torch.testing.assert_close(*(logits for _, logits in both), atol=1e-4, rtol=1e-3)
         gradients = (torch.autograd.grad(logits.square().sum(), model.tgt_embedding.weight) for model, logits in both)
         torch.testing.assert_close(*gradients, atol=1e-3, rtol=1e-3)
-    torch.testing.assert_close(changed.encoder[0].norm_1.mean.data, theirs.encoder[0].norm_1.running_mean)
-    torch.testing.assert_close(changed.encoder[0].norm_1.variance.data, theirs.encoder[0].norm_1.running_var)
 
 
 @pytest.mark.trust
@@ -158,9 +158,6 @@ def test_a_model_with_rms_norm_is_the_papers_with_torchs_in_every_place(norm):
     torch.testing.assert_close(*(logits for _, logits in both), atol=1e-5, rtol=1e-5)
     gradients = (torch.autograd.grad(logits.square().sum(), model.src_embedding.weight) for model, logits in both)
     torch.testing.assert_close(*gradients, atol=1e-3, rtol=1e-3)
-    assert {name for name, _ in changed.named_parameters()} == {
-        name for name, _ in paper.named_parameters() if "norm" not in name or name.endswith("weight")
-    }
 
 
 @pytest.mark.trust
@@ -279,12 +276,8 @@ def test_softmax_over_queries_is_torchs_attention_from_the_keys_to_the_queries(n
     torch.testing.assert_close(changed(SRC, TGT).logits, expected, atol=1e-5, rtol=1e-4)
 
 
-class AlongTheSentence(nn.Module):
+class AlongTheSentence(nn.LayerNorm):
     """torch's own layer norm on the transposed vectors."""
-
-    def __init__(self, norm: nn.LayerNorm) -> None:
-        super().__init__()
-        self.weight, self.bias, self.eps = norm.weight, norm.bias, norm.eps
 
     def forward(self, x: Tensor) -> Tensor:
         x = F.layer_norm(x.transpose(1, 2), x.shape[1:2], eps=self.eps).transpose(1, 2) * self.weight
@@ -295,7 +288,9 @@ class AlongTheSentence(nn.Module):
 @pytest.mark.parametrize("bias", [True, False])
 def test_norm_over_positions_is_layer_norm_on_the_transposed_vectors(norm, bias):
     paper, changed = paper_and_variant("norm_over_positions", norm=norm, bias=bias)
-    torch.testing.assert_close(changed(SRC, TGT).logits, with_norms(paper, AlongTheSentence)(SRC, TGT).logits, atol=2e-5, rtol=1e-4)
+    for module in paper.modules():
+        module.__class__ = AlongTheSentence if isinstance(module, nn.LayerNorm) else module.__class__
+    torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits, atol=2e-5, rtol=1e-4)
 
 
 @NORMS
@@ -348,18 +343,31 @@ def test_dropout_that_stays_on_is_that_of_training():
 
 
 def test_one_attention_object_has_the_same_matrices_for_both_jobs():
-    paper, changed = paper_and_variant("shared_attention", decoder_layers=2)
-    for layer in changed.decoder:
+    for layer in paper_and_variant("shared_attention", decoder_layers=2)[1].decoder:
         assert all(getattr(layer.cross_attention, name) is getattr(layer.self_attention, name) for name in ("W_q", "W_k", "W_v", "W_o"))
-    sizes = [sum(parameter.numel() for parameter in model.parameters()) for model in (paper, changed)]
-    assert sizes[1] - sizes[0] == BUGS["shared_attention"].extra_parameters(changed.config)
 
 
 @torch.inference_mode()
-def test_scaled_twice_is_torchs_attention_with_the_scale_squared():
-    q, k, v = draw(3, 2, 4, 5, 8)
-    mask = torch.ones(5, 5, dtype=torch.bool).tril()
-    torch.testing.assert_close(scaled_twice(q, k, v, mask, 0.5, OFF)[0], F.scaled_dot_product_attention(q, k, v, mask, scale=1 / 8))
+def test_wrongly_scaled_attention_is_torchs_with_that_scale_and_a_tiny_fill_gives_masked_keys_a_score_of_zero():
+    (q, k, v), mask = draw(3, 2, 4, 5, 8), torch.ones(5, 5, dtype=torch.bool).tril()
+    for attend, divisor in ((scaled_twice, 8), (scaled_by_d_model, 32**0.5)):
+        expected = F.scaled_dot_product_attention(q, k, v, mask, scale=1 / divisor)
+        torch.testing.assert_close(attend(q, k, v, mask, 0.5, OFF)[0], expected)
+    scores = q @ k.mT / math.sqrt(8)
+    weights = tiny_filled(q, k, v, mask, 0.5, OFF)[1]
+    torch.testing.assert_close(weights, torch.where(mask, scores, torch.zeros(())).softmax(dim=-1))
+
+
+@torch.no_grad()
+def test_with_one_matrix_for_two_or_without_the_last_norm_it_is_the_paper_otherwise():
+    paper, changed = paper_and_variant("shared_query_key")
+    for layer in (*paper.encoder, *paper.decoder):
+        layer.self_attention.W_k.load_state_dict(layer.self_attention.W_q.state_dict())
+    torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits)
+    paper, changed = paper_and_variant("no_last_norm", norm="pre")
+    torch.testing.assert_close(paper.encoder_norm(changed.encode(SRC)[0]), paper.encode(SRC)[0])
+    s, h, W = draw(3, 8), draw(3, 8, seed=1), draw(16, 8, seed=2)
+    torch.testing.assert_close(torch.cat((s, h), dim=-1) @ W, s @ W[:8] + h @ W[8:], msg="additive attention is one of a concatenation")
 
 
 @NORMS
@@ -386,15 +394,6 @@ def test_the_memory_is_masked_by_the_lengths_of_the_target():
     src, tgt_in = torch.tensor([[4, 9, 7, EOS]]), torch.tensor([[BOS, 7, 9, 4]])
     for length, same in ((4, True), (1, False)):
         assert torch.allclose(changed(src, tgt_in[:, :length]).logits, paper(src, tgt_in[:, :length]).logits) == same
-
-
-@torch.inference_mode()
-def test_a_tiny_fill_gives_masked_keys_a_score_of_zero():
-    q, k, v = draw(3, 1, 1, 4, 8)
-    mask = torch.ones(4, 4, dtype=torch.bool).tril()
-    weights = tiny_filled(q, k, v, mask, 0.5, OFF)[1]
-    scores = q @ k.mT / math.sqrt(8)
-    torch.testing.assert_close(weights, torch.where(mask, scores, torch.zeros(())).softmax(dim=-1))
 
 
 def test_a_softmax_in_the_loss_is_cross_entropy_of_probabilities_with_a_floor():

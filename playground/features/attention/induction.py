@@ -84,7 +84,10 @@ def build_induction(view: View) -> dict:
     shares |= {"chance": measured.chance, "whole": measured.whole}
     values = {name: percent(share, 0) for name, share in shares.items()} | {"name": f"{layer + 1}.{head + 1}"}
     weights = _draw(view, "induction", measured.weights, values, value=view.labels["weight"], scale="probability")
-    lost = _draw(view, "induction_lost", measured.whole - measured.without, values, value=view.say("heads.induction_lost"))
+    if measured.whole:
+        lost = _draw(view, "induction_lost", measured.whole - measured.without, values, value=view.say("heads.induction_lost"))
+    else:
+        lost = blocks.text("induction-lost", view.say("heads.induction_unlearnt"), css="pg-caption")
     return {"step": view.step, "blocks": [blocks.row("induction", weights, lost, css="halves")]}
 
 

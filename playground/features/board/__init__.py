@@ -18,6 +18,3 @@ class BoardRow(TypedDict):
 def board(id: str, head: list[str], rows: list[BoardRow], title: str, empty: str):
     """The runs of a class, with `head` over student, arm and numbers. A click on a student opens the run, for followers too. `empty` is
     shown without rows."""
-
-
-

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from playground.config import Refusal
-from playground.features.shared.naming import shown_setting
+from playground.features.shared.naming import shown_setting, shown_value
 from playground.features.shared.queries.learning_curves import LearningCurve, learning_curve
-from playground.features.shared.view import Screen, View, percent
+from playground.features.shared.view import View, percent
 from playground.lessons.controlled import ControlledExperiment, is_complete
 from playground.lessons.labs import LABS
-from playground.rooms import activities, experiment
+from playground.rooms import activities, experiment, question
 from playground.rooms.room import TEACHER, Member, Room, ticket_of
 from playground.runs.run import Run
 from playground.runs.tables import parameters_of, try_read
@@ -74,6 +74,22 @@ class Board:
     def lab(self) -> ControlledExperiment | None:
         """The lab whose arms were dealt."""
         return find_lab(self.activity)
+
+    @property
+    def question(self) -> activities.Activity | None:
+        """The class's guess at the dealt lab, if it was asked."""
+        questions = [activity for activity in self.room.activities.values() if activity["kind"] == question.KIND]
+        return next((each for each in questions if self.lab and question.find_subject(each["place"]) == ("lab", self.lab.name)), None)
+
+    @property
+    def hidden(self) -> str:
+        """The part that waits for the class's guess: "results" for a member without one; the "verdict" until the question is closed, for
+        members until it is revealed; else ""."""
+        class_question = self.question
+        state = class_question["state"] if class_question else "revealed"
+        if state == "revealed" or (self.teacher and state == "closed"):
+            return ""
+        return "verdict" if self.teacher or state == "closed" or str(self.number) in class_question["answers"] else "results"
 
     @property
     def column(self) -> str:
@@ -136,8 +152,8 @@ def find_room(view: View) -> tuple[Room, int]:
 
 
 def is_named(view: View, number: int) -> bool:
-    """Whether members appear by name: to the teacher only, if they choose so."""
-    return number == TEACHER and view.choice("names") == "on"
+    """Whether members appear by name: to the teacher only, if they choose so, and never to a hall."""
+    return number == TEACHER and not view.presented and view.choice("names") == "on"
 
 
 def member_name(view: View, member: Member, named: bool) -> str:
@@ -145,14 +161,10 @@ def member_name(view: View, member: Member, named: bool) -> str:
     return (named and not member.hidden and member.nickname) or view.say("page.room_student", number=member.number)
 
 
-def class_name(screen: Screen, code: str) -> str:
-    """Returns the name of a class in saved files."""
-    return screen.say("board.class", code=code)
-
-
 def describe_arm(arm: dict, language: str) -> str:
-    """Describes the settings of an arm in a line."""
-    return listed(language, (shown_setting(knob, value, language) for knob, value in arm.items()))
+    """Describes the settings of an arm in a line: a choice by its word alone."""
+    texts = ((shown_value if isinstance(value, str) else shown_setting)(knob, value, language) for knob, value in arm.items())
+    return listed(language, texts)
 
 
 def find_lab(activity: activities.Activity) -> ControlledExperiment | None:
@@ -174,10 +186,15 @@ def experiment_name(activity: activities.Activity, language: str) -> str:
     return lab.say(language, "title") if lab else " · ".join(arm_names(activity, language)[:2])
 
 
+def list_quoted(language: str, names: Iterable[str]) -> str:
+    """Lists names of arms, which may have commas."""
+    return listed(language, (f"“{name}”" for name in names))
+
+
 def name_empty_arms(language: str, activity: activities.Activity) -> str:
     """Returns a sentence that names the arms without a member; "" if there are none."""
     names = [arm_names(activity, language)[arm] for arm in experiment.free_arms(activity)]
-    return say(language, "board.unheld", arms=listed(language, names)) if names else ""
+    return say(language, "board.unheld", arms=list_quoted(language, names)) if names else ""
 
 
 def _find_runs(view: View, room: Room, activity: activities.Activity, named: bool) -> list[ClassRun]:

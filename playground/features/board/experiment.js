@@ -6,6 +6,7 @@ import { button, h, labelled, paragraph, ready, replaceChildren, same, say } fro
 import { reply } from "../../ui/static/actions.js";
 import { ACTS } from "../../ui/static/controls.js";
 import { act, activities } from "../../ui/static/room.js";
+import { FORMS } from "../../ui/static/room_dialog.js";
 import { sample } from "../../ui/static/pen.js";
 import { register } from "../../ui/static/kinds.js";
 import { open } from "../../ui/static/dialogs.js";
@@ -18,15 +19,16 @@ ACTS.room = async ({ command, values }) => showAnswer(await act(command, values)
 /** Says what came of something that was done in the room, and goes where that is seen. */
 export function showAnswer(answer) {
   reply(answer);
-  if (answer.activity) move({ tab: "board", activity: answer.activity });
+  const { activity, lab = "" } = answer;
+  if (activity) move({ tab: "board", activity, ...(lab && { lab }) });
 }
 
-/** The name of a member's arm: as in its lab, else by its settings, in a line. */
+/** The name of a member's arm: as in its lab, else by its settings; of a choice its word. */
 function armName({ arm, lab, at }) {
   const plan = page.boot.dealt_labs[lab];
   if (plan) return `${plan.arms[at]} (${page.boot.labs[lab]})`;
-  const { labels, choices } = page.boot;
-  return Object.entries(arm).map(([knob, value]) => `${labels[knob] ?? knob} ${choices[knob]?.[asText(value)] ?? asText(value)}`).join(", ");
+  const { labels, choices } = page.boot, named = (knob, value) => `${labels[knob] ?? knob} ${choices[knob]?.[asText(value)] ?? asText(value)}`;
+  return Object.entries(arm).map(([knob, value]) => (typeof value === "string" && choices[knob]?.[value]) || named(knob, value)).join(", ");
 }
 
 /** The newest experiment of the room, with its name. */
@@ -54,14 +56,13 @@ async function train(activity) {
 }
 
 /** Draws the bar of a student: their arm, and the button that trains it or leads to its run. */
-function drawArm() {
-  const { boot, room } = page, experiment = boot && room && !room.teacher ? newest() : null;
+async function drawArm() {
+  const frame = await ready("pg-frame"), { boot, room } = page, experiment = boot && room && !room.teacher ? newest() : null;
   const isThere = experiment?.run && experiment.run === cursor.run && cursor.tab === "training", isBoard = experiment?.board && cursor.tab !== "board";
   let place = document.getElementById("pg-arm");
   const isShown = experiment?.arm && experiment.name !== away && (!isThere || isBoard);
-  document.body.toggleAttribute("data-arm", !!isShown);
   if (!isShown) return void place?.remove();
-  if (!place) document.body.append((place = h("div", { id: "pg-arm", role: "group" })));
+  if (!place) frame.parentElement.append((place = h("div", { id: "pg-arm", role: "group" })));
   if (same(place, [experiment, waiting, isThere, isBoard])) return;
   const waits = waiting === experiment.name, label = say("room_arm", { arm: armName(experiment) });
   const open = () => openMine({ run: experiment.run });
@@ -74,7 +75,7 @@ function drawArm() {
   const close = button({ id: "pg-arm-away", "aria-label": say("close"), title: say("close"), onclick: () => putAway(experiment.name) }, "×");
   place.replaceChildren(h("span", { title: label }, label), ...[doing, board].filter(Boolean), close);
 }
-/** Takes the bar away, which lies over the page, until another experiment is dealt. */
+/** Takes the bar away until another experiment is dealt. */
 function putAway(name) {
   away = name;
   drawArm();
@@ -135,12 +136,16 @@ function severalSettings() {
   return { about: "room_deal_several_about", elements: [table.element], message: () => ({ knobs: settings(), arms: table.arms() }), action: "deal" };
 }
 
+let showPlan = () => "";
+subscribe(["room"], () => page.room && showPlan()); // while students come in
+
 function armsOfLab() {
   const { dealt_labs: plans, labs } = page.boot, plan = h("p", { id: "pg-deal-plan", role: "status" });
   const lab = h("select", { id: "pg-deal-lab" }, Object.keys(plans).map((name) => h("option", { value: name }, labs[name])));
-  const show = () => (plan.textContent = planned(plans[lab.value]));
-  lab.addEventListener("change", show);
-  show();
+  if (cursor.lab in plans) lab.value = cursor.lab;
+  showPlan = () => (plan.textContent = planned(plans[lab.value]));
+  lab.addEventListener("change", showPlan);
+  showPlan();
   return { about: "room_deal_lab_about", elements: [labelled("room_deal_lab_name", lab), plan], message: () => ({ lab: lab.value }), action: "deal_lab" };
 }
 
@@ -156,12 +161,12 @@ const settings = () => ({ ...page.knobs, own: page.knobs.task === "own" ? page.o
 
 function openDeal() {
   const order = h("select", { id: "pg-deal-order" }, ORDERS.map((name) => h("option", { value: name }, say(`room_deal_${name}`))));
-  const about = h("p", {}), place = h("div", { class: "pg-deal-what" }), message = h("p", { id: "pg-deal-said", class: "pg-error", role: "alert" });
+  const about = h("p", {}), place = h("div", { class: "pg-deal-what" });
   const otherWays = h("p", { class: "pg-line" });
   let chosenWay = MAKE.values();
   const take = (way) => {
     chosenWay = MAKE[way]();
-    message.textContent = "";
+    for (const message of document.querySelectorAll("#pg-deal-said")) message.textContent = "";
     about.textContent = paragraph([say(chosenWay.about), way !== "lab" && page.knobs.task === "own" ? say("room_deal_own") : ""]);
     place.replaceChildren(...chosenWay.elements);
     const other = (name) => button({ id: `pg-deal-${name}-way`, type: "button", class: "pg-quiet", onclick: () => again(name) }, say(`room_deal_way_${name}`));
@@ -171,17 +176,29 @@ function openDeal() {
     take(way);
     /** @type {HTMLElement | null} */ (place.querySelector("select"))?.focus();
   };
+  take("values");
+  open(say("room_deal"), about, dealForm(() => chosenWay, () => order.value, place, otherWays, labelled("room_deal_order", order)));
+}
+
+/** In the dialog of a room that was just opened: a lab's arms, dealt at once. */
+FORMS.push(() => {
+  const way = armsOfLab();
+  return dealForm(() => way, () => ORDERS[0], ...way.elements);
+});
+
+/** The form that deals what was chosen; what came of it is said, and the dialog closes. */
+function dealForm(chosen, order, ...content) {
+  const message = h("p", { id: "pg-deal-said", class: "pg-error", role: "alert" });
   const submit = async (event) => {
     event.preventDefault();
-    const answer = await act(chosenWay.action, { ...chosenWay.message(), order: order.value });
+    const { action, message: values } = chosen();
+    const answer = await act(action, { ...values(), order: order() });
     if (answer.error) return void (message.textContent = answer.error);
-    dialog.close();
+    document.getElementById("pg-dialog")?.close();
     showAnswer(answer);
   };
-  take("values");
   const yes = h("button", { id: "pg-deal-yes", class: "pg-main" }, say("room_deal"));
-  const form = h("form", { class: "pg-deal-form", onsubmit: submit }, place, otherWays, labelled("room_deal_order", order), yes, message);
-  const dialog = open(say("room_deal"), about, form);
+  return h("form", { class: "pg-deal-form", onsubmit: submit }, ...content, yes, message);
 }
 
 // ---- how arms are given -----------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from playground.features.board.class_board import (
     Board,
     ClassRun,
     PowerLaw,
-    class_name,
     describe_arm,
     experiment_name,
     find_board,
@@ -18,7 +17,7 @@ from playground.features.board.class_board import (
     list_experiments,
     name_empty_arms,
 )
-from playground.features.board.progress import judge_lab, write_verdict
+from playground.features.board.progress import MIN_RUNS, judge_lab, write_guesses, write_verdict
 from playground.features.shared import blocks, experiment as lab_experiment, panels
 from playground.features.shared.figures.theme import minus
 from playground.features.shared.labs import build_exhibits, build_question, lock_choices
@@ -30,9 +29,8 @@ from playground.lessons.lab import Outcome
 from playground.rooms.experiment import BOARD
 from playground.rooms.room import TEACHER
 from playground.runs.tables import csv_of, table_of
-from playground.words import paragraph
+from playground.words import listed, paragraph
 
-MIN_RUNS = 2  # ended runs per arm before a guess is scored
 HEAD = ("student", "arm", "step", "exact_match", "validation_loss", "seconds")
 
 
@@ -47,18 +45,21 @@ def panel(view: View) -> dict:
     arm = _read_arm(view, class_board)
     students = [student for student in class_board.runs if arm in (None, student.arm)]
     can_change = any(student.run.unfinished or student.run.resumable for student in class_board.runs)  # an interrupted run may resume
-    panel_state = {"of": class_name(view, class_board.room.code), **({"more": True, "pause": POLL_MS} if can_change else {})}
+    panel_state = {"of": view.say("board.class", code=class_board.room.code), **({"more": True, "pause": POLL_MS} if can_change else {})}
     if view.presented:
         return {"step": None, "blocks": _build_presented(view, class_board), **panel_state}
-    outcome = judge_lab(view, class_board)
-    headline, reason = write_verdict(view, class_board, outcome)
+    outcome = None if class_board.hidden else judge_lab(view, class_board)
     question, guess_verdict = _build_guess(view, class_board, outcome)
+    unheld = _build_captions(unheld=name_empty_arms(view.language, class_board.activity))
+    if class_board.hidden == "results":
+        return {"step": None, "blocks": [*question, *unheld], **panel_state}
+    headline, reason = ("", "") if class_board.hidden else write_verdict(view, class_board, outcome)
     decisive = [exhibit for exhibit in outcome.exhibits if exhibit.name.startswith("decides")] if outcome else []  # what no curve shows
     content = [
         *question,
-        blocks.text("verdict", headline, css="pg-heading"),
+        *([blocks.text("verdict", headline, css="pg-heading")] if headline else []),
         *(guess_verdict or _build_captions(why=reason)),
-        *_build_captions(unheld=name_empty_arms(view.language, class_board.activity)),
+        *unheld,
         _build_controls(view, class_board),
         *([blocks.row("decides", *build_exhibits(view, class_board.lab, decisive), css="grids")] if decisive else []),
         *_build_figures(view, class_board, students),
@@ -71,17 +72,18 @@ def panel(view: View) -> dict:
 
 
 def _build_guess(view: View, class_board: Board, outcome: Outcome | None) -> tuple[list[dict], list[dict]]:
-    """Builds (the question of the dealt lab with its guess controls, the verdict on the student's guess once there is one)."""
+    """Builds (the title, the question, and the guess at a dealt lab; the verdict on the student's guess once there is one)."""
     lab = class_board.lab
     if lab is None:
-        return [], []
+        title = listed(view.language, (label(knob, view.language) for knob in class_board.activity["arms"][0]))
+        return [blocks.text("title", title, css="pg-heading"), blocks.text("question", view.say("board.hidden"), css="pg-about")], []
     lab_texts = [
         blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
     ]
     if view.read_raw("lab") != lab.name:  # the page's guess belongs to another lab
         return [*lab_texts, blocks.button("guess", "move", view.say("board.lab_guess"), to={"lab": lab.name})], []
-    (*question, _), guess, sure, answered = build_question(view, lab.say, lab.guesses, ("lab", lab.name))
+    question, guess, sure, answered = build_question(view, lab.say, lab.guesses, ("lab", lab.name))
     if not answered or outcome is None or class_board.min_runs < MIN_RUNS:
         return lab_texts + question, []
     comparison = lab_experiment.build_verdict(view, lab, outcome, guess, sure)
@@ -209,6 +211,7 @@ def _build_presented(view: View, class_board: Board) -> list[dict]:
     if view.choice("revealed") == "on":
         curves, last = [(student, student.curve) for student in class_board.runs if student.curve.steps], None
         title, caption = write_verdict(view, class_board, judge_lab(view, class_board))
+        caption = paragraph([caption, write_guesses(view, class_board)])
     else:
         last = max((student.run.steps for student in class_board.runs), default=None)
         curves = [(student, curve) for student in class_board.runs if (curve := cut_after(student.curve, student.run.steps / 2)).steps]

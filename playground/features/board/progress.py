@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping
 
-from playground.features.board.class_board import Board, compare_pairs, is_named, member_name
+from playground.features.board.class_board import Board, compare_pairs, find_board, is_named, list_quoted, member_name
 from playground.features.shared import blocks, experiment as lab_experiment
 from playground.features.shared.view import View
 from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, ControlledExperiment, Outcome, Result, above
 from playground.lessons.course import LESSONS, Lesson
 from playground.rooms.answers import PROGRESS
+from playground.rooms.question import count_guesses, hide_small_groups
 from playground.rooms.room import Room
 from playground.words import listed, paragraph
+
+MIN_RUNS = 2  # ended runs per arm before a guess is scored
 
 
 def build_course_table(view: View, room: Room, number: int) -> list[dict]:
@@ -84,11 +87,31 @@ def judge_lab(view: View, class_board: Board) -> Outcome | None:
     ])  # fmt: skip
 
 
+def find_class_answer(view: View) -> str:
+    """Finds the right guess by the class's own runs of the view's lab; "" without enough of them, or where several are right."""
+    class_board, lab = find_board(view), view.read_raw("lab")
+    if class_board is None or class_board.lab is None or class_board.lab.name != lab or class_board.min_runs < MIN_RUNS:
+        return ""
+    outcome = judge_lab(view, class_board)
+    return outcome.answer if outcome and not outcome.also and not class_board.lab.leaves_open(outcome) else ""
+
+
+def write_guesses(view: View, class_board: Board) -> str:
+    """Writes how often each revealed guess was made; "" before, and while they are too few."""
+    class_question, lab = class_board.question, class_board.lab
+    counts = hide_small_groups(class_question["counts"]) if class_question and class_question["state"] == "revealed" else {}
+    if not counts:
+        return ""
+    names = {name: lab.say(view.language, f"guess_{name}") for name in counts}
+    each = listed(view.language, (view.say("lessons.class_count", guess=names[name], count=sum(row)) for name, row in counts.items()))
+    return view.say("lessons.class_guessed", answered=count_guesses(counts), joined=class_question["joined"], each=each)
+
+
 def _write_lab_verdict(view: View, class_board: Board, lab: ControlledExperiment, outcome: Outcome | None) -> tuple[str, str]:
     """Writes the lab's answer and its caveats. One run per arm has no spread, so the answer then is only what the rule gives so far."""
     if outcome is None:
         missing = [name for arm, name in enumerate(class_board.arms) if arm not in class_board.ended]
-        return view.say("board.lab_waits", arms=listed(view.language, missing)), ""
+        return view.say("board.lab_waits"), view.say("board.lab_missing", arms=list_quoted(view.language, missing))
     fewest, answer = class_board.min_runs, lab.say(view.language, f"guess_{outcome.answer}")
     caveats = lab_experiment.list_caveats(view, lab, outcome) if fewest > 1 else [view.say("lessons.weak_seeds", seeds=fewest)]
     reasons = [lab.say(view.language, f"why_{outcome.answer}", **outcome.numbers), *caveats]

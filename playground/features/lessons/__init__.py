@@ -61,6 +61,12 @@ class LessonCard(TypedDict):
     text: str
     to: dict[str, str]
     minutes: str
+    number: int
+
+
+@kind
+def glimpse(id: str, label: str, wait: str, to: dict[str, str], shows: str):
+    """The picture beside a lesson, and the way to it: of the panel at `to`, the first block of the kind or id `shows`."""
 
 
 @kind

@@ -5,13 +5,14 @@ from typing import Any
 from playground.config import Refusal
 from playground.features import lessons as kinds
 from playground.features.lessons import checks
+from playground.features.lessons.labs import build_cards
 from playground.features.shared import blocks, panels
-from playground.features.shared.labs import build_question, build_verdict, lock_choices
+from playground.features.shared.labs import UNKNOWN, build_question, build_verdict, lock_choices
 from playground.features.shared.naming import title
 from playground.features.shared.view import View
 from playground.lessons import course
 from playground.lessons.checks import AFTER, BEFORE, BELIEFS, ROUNDS, list_checks
-from playground.lessons.course import LESSONS, Lesson
+from playground.lessons.course import LESSONS, PATHS, RATES, RATES_BASE, Lesson
 from playground.lessons.labs import get
 from playground.lessons.run_questions import ASKED
 
@@ -63,12 +64,15 @@ def _build_list(view: View) -> list[dict]:
             "text": lesson.say(view.language, "goal"),
             "to": _link_lesson(lesson),
             "minutes": view.say("course.minutes", minutes=sum(lesson.minutes)),
+            "number": course.number(lesson),
         }
         for lesson in LESSONS
+        if lesson.name in PATHS[view.choice("path")]
     ]
     return [
         blocks.text("about", view.say("course.about", lessons=course.number(LESSONS[-1])), css="pg-about"),
         _build_round_button(view, BEFORE),
+        view.offer("path", "path", "course.path"),
         kinds.lessons("lessons", lessons),
         _build_round_button(view, AFTER),
         blocks.calibration("calibration"),
@@ -108,7 +112,7 @@ def _write_title(view: View, lesson: Lesson) -> str:
 
 
 def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
-    following = course.after(lesson)
+    following = course.after(lesson, view.choice("path"))
     buttons = [blocks.button("notes", "move", view.say("course.teacher_one"), to={"notes": "on"})]
     if following:
         label = view.say("course.next", title=following.say(view.language, "title"))
@@ -119,13 +123,39 @@ def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
         blocks.button("all", "move", view.say("course.all"), to={"lesson": ""}),
         blocks.text("title", _write_title(view, lesson), css="pg-heading"),
         blocks.text("goal", lesson.say(view.language, "goal"), css="pg-about"),
+        *_build_run(view, lesson.run),
+        _build_picture(view, lesson),
         *_build_question(view, lesson),
         kinds.steps("steps", lesson.name, view.say("course.do"), _list_steps(view.language, lesson)),
         kinds.points("look", view.say("page.course_look"), lesson.say(view.language, "look").split("\n")),
         blocks.text("literature", view.say("course.literature", terms=lesson.say(view.language, "literature")), css="pg-caption"),
+        *_build_deal(view, lesson),
+        *_build_labs(view, lesson),
         *_build_checks(view, lesson),
         blocks.row("ways", *buttons, css="controls"),
     ]
+
+
+def _build_picture(view: View, lesson: Lesson) -> dict:
+    """Builds the live picture of the lesson's view."""
+    to = lesson.view
+    if lesson.question and view.choice("predicted", (*lesson.question.guesses, UNKNOWN)):
+        to.pop("part", None)
+    return kinds.glimpse("glimpse", view.say("page.course_go"), view.say("page.loading"), to, lesson.shows)
+
+
+def _build_deal(view: View, lesson: Lesson) -> list[dict]:
+    """Builds the button that deals the learning rates to a class; only its teacher sees it (see static/room.css)."""
+    if lesson.name != "steering":
+        return []
+    values = {"knobs": RATES_BASE, "arms": [*RATES], "order": "together"}
+    return [blocks.button("deal", "room", view.say("course.deal"), command="deal", values=values)]
+
+
+def _build_labs(view: View, lesson: Lesson) -> list[dict]:
+    """Builds the cards of the lesson's labs, except the one that it asks."""
+    names = [name for name in course.list_labs(lesson) if name != lesson.lab]
+    return [build_cards(view, "labs", names, view.say("lessons.more"))] if names else []
 
 
 def _build_checks(view: View, lesson: Lesson) -> list[dict]:
@@ -149,18 +179,19 @@ def _build_question(view: View, lesson: Lesson) -> list[dict]:
     answer = _build_answer(view, lesson, guess, sure) if answered else []
     return [
         blocks.text("ask", view.say("course.ask"), css="pg-heading"),
-        *_build_run_button(view, lesson.run),
         blocks.text("question", lesson.say(view.language, "question"), css="pg-course-text"),
         *(lock_choices(question) if len(answer) > 1 else question),
         *answer,
     ]
 
 
-def _build_run_button(view: View, run: str) -> list[dict]:
-    """Builds the button to the lesson's run, while another is on screen."""
-    if run in ("", view.run.id):
+def _build_run(view: View, run: str) -> list[dict]:
+    """Builds the name of the lesson's run, as a button to it while another is on screen."""
+    if not run:
         return []
     name = title(view.runs.get(run), view.language, view.token)
+    if run == view.run.id:
+        return [blocks.text("run", view.say("course.about_run", name=name), css="pg-course-text")]
     return [blocks.button("run", "move", view.say("course.open_run", name=name), to={"run": run})]
 
 

@@ -17,8 +17,9 @@ from playground.features.shared import blocks, experiment, panels
 from playground.features.shared.labs import build_exhibits, build_question, build_verdict, lock_choices, say_label
 from playground.features.shared.view import View
 from playground.lessons.controlled import ControlledExperiment
+from playground.lessons.course import LESSONS, list_labs
 from playground.lessons.lab import Lab, Lines, Value
-from playground.lessons.labs import FOLDERS, KINDS, LABS, START, get
+from playground.lessons.labs import FOLDERS, LABS, START, get
 
 FILE = "thumbnails.json"
 POINTS = 26  # maximum per line
@@ -73,27 +74,24 @@ def _is_dealt(lab: Lab) -> bool:
 
 
 def _build_list(view: View) -> list[dict]:
-    groups = {"start": list(START), **{f"kind_{kind}": [] for kind in (*KINDS, "mystery")}}
-    for name, lab in LABS.items():
-        if name not in START:
-            mystery = isinstance(lab, ControlledExperiment) and lab.is_mystery
-            groups["kind_mystery" if mystery else f"kind_{lab.kind}"].append(name)
+    groups = [(lesson, [name for name in list_labs(lesson) if name not in START]) for lesson in LESSONS]
     return [
         blocks.text("about", view.say("lessons.about"), css="pg-about"),
         blocks.calibration("calibration"),
-        *(_build_cards(view, group, names, view.say(f"lessons.{group}")) for group, names in groups.items()),
+        build_cards(view, "start", [*START], view.say("lessons.start")),
+        *(build_cards(view, lesson.name, names, lesson.say(view.language, "title")) for lesson, names in groups if names),
         blocks.button("glossary", "move", view.say("page.glossary"), to={"glossary": "all"}),
     ]
 
 
-def _build_cards(view: View, id: str, names: list[str], title: str = "") -> dict:
-    """Builds a list of labs; the starting ones have thumbnails."""
+def build_cards(view: View, id: str, names: list[str], title: str = "") -> dict:
+    """Builds a list of labs with their kinds; the starting ones have thumbnails."""
     cards = [
         {
             "name": name,
             "title": LABS[name].say(view.language, "title"),
             "text": LABS[name].say(view.language, "short"),
-            "minutes": view.say("lessons.minutes", minutes=LABS[name].minutes),
+            "minutes": f"{view.say(f'lessons.kind_{LABS[name].kind}')} · {view.say('lessons.minutes', minutes=LABS[name].minutes)}",
             **(_build_thumbnail(view, LABS[name]) if id == "start" else {}),
         }
         for name in names
@@ -141,7 +139,7 @@ def _build_ending(view: View, lab: Lab) -> list[dict]:
     """Builds the code that ran, and the next labs."""
     return [
         *(blocks.code(f"code-{number}", function) for number, function in enumerate(lab.code)),
-        *([_build_cards(view, "next", list(lab.next), view.say("lessons.next"))] if lab.next else []),
+        *([build_cards(view, "next", list(lab.next), view.say("lessons.next"))] if lab.next else []),
     ]
 
 

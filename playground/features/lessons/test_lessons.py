@@ -220,7 +220,8 @@ def test_a_lessons_guess_is_compared_with_the_run_on_screen(site):
 def test_a_lesson_leads_to_its_run_and_a_teacher_reads_of_every_lesson_or_of_one(site):
     assert shown(site, "course", lesson="tour")["start"]["to"] == {"tab": "map", "stop": "ids"}
     assert shown(site, "course", run="german_english", lesson="attention")["run"]["to"] == {"run": "reverse"}
-    assert not any("run" in shown(site, "course", lesson=lesson) for lesson in ("attention", "training"))
+    assert shown(site, "course", lesson="attention")["run"]["text"] == say("en", "course.about_run", name=say("en", "tasks.reverse.label"))
+    assert "run" not in shown(site, "course", lesson="training")
     for lesson in LESSONS:
         assert shown(site, "course", lesson=lesson.name)["steps"]["steps"]
         (notes,) = (block for block in shown(site, "course", notes="on", lesson=lesson.name).values() if block["kind"] == "notes")

@@ -13,15 +13,18 @@ from playground.features.shared.queries.activations import Cell, SentenceActivat
 from playground.features.shared.view import View
 from playground.inspection.activations import Stage
 from playground.inspection.formulas import divisor, formula
-from playground.lessons.tour import STOPS, Reading, find_reading, list_notes
+from playground.lessons.tour import STOPS, Head, Reading, find_reading, kind_of, list_notes
 from playground.model.attention import head_widths
 from playground.runs.cache import LRU
 from playground.words import known, paragraph, percentage
 
 PLANS = LRU(64, 8_000_000)  # of drawings; a click on a cell changes none
-OWN_FORMULA = {"projections", "sublayer", "cross", "loop"}  # of stops whose formula covers more than the open stage
+OWN_FORMULA = {"projections", "sublayer", "loop"}  # of stops whose formula covers more than the open stage
 # Variant -> the one whose formula it shares: like pre-norm, no norm has none around the sum; the text explains memory_mode.
-SAME_FORMULA = {"sublayer_none": "sublayer_pre", "sublayer_alone_none": "sublayer_alone_pre", "cross_mean": "cross", "cross_cut": "cross"}
+SAME_FORMULA = {
+    "sublayer_none": "sublayer_pre", "sublayer_alone_none": "sublayer_alone_pre",
+    "projections_mean": "projections", "projections_cut": "projections",
+}  # fmt: skip
 OWN_QUESTION = {"positions_rotary", "positions_none"}  # stops that ask for another number than in the paper's model
 WORDS = ("label", "check", "previous", "next", "skip", "end", "keys", "sign", "no_number", "nearly")
 
@@ -32,10 +35,11 @@ def panel(view: View) -> dict:
     layers = {stack: config.attention_layers(stack) for stack in ("encoder", "decoder")}
     if config.alteration.decoder_only:
         layers = {"layers": layers["decoder"]}
-    chosen = head_choice.choose_head(view, view.part)  # the drawing shows this head in every layer
-    head = chosen[1]
+    part = kind_of(stop) if stop else view.part
+    chosen = _find_tour_head(view, part) if stop else head_choice.choose_head(view, part)
+    head = chosen[1]  # the drawing shows it in every layer
     context = view.reader, view.run, view.step, view.text, view.reference
-    reading_at_stop = find_reading(activations(*context)[0].stages, config, stop, head) if stop else None
+    reading_at_stop = find_reading(activations(*context)[0].stages, config, stop, chosen) if stop else None
     address = view.field("stage") or (reading_at_stop.address if reading_at_stop else "")
     cell = _choose_cell(view, address, reading_at_stop)
     passes = run_passes(view, Cell(address, head, *cell) if address and cell else None, "" if stop else view.field("edits"))
@@ -59,12 +63,17 @@ def panel(view: View) -> dict:
         blocks=stage.build_stage(view, passes, opened, head, cell, bool(stop), effect) if opened else [],
     )
     if stop:
-        content = [build_stop(view, forward, stop, head), drawing]
+        content = [build_stop(view, forward, stop, chosen), drawing]
     else:
         about_text = blocks.text("about", view.say("map.about"), css="pg-caption")
         choice_row = blocks.row("choices", *_build_choices(view, chosen, config.n_heads), css="controls")
         content = [about_text, choice_row, *([] if opened else effect), drawing, _build_worksheet(view, opened)]
-    return {"step": forward.step, "held": head_choice.format_head(view.part, *chosen), "blocks": content}
+    return {"step": forward.step, "held": head_choice.format_head(part, *chosen), "blocks": content}
+
+
+def _find_tour_head(view: View, part: str) -> Head:
+    """Returns the head with the clearest pattern, whatever head is chosen: by the newest parameters, so that it stays over the replay."""
+    return head_choice.find_best_head(view.reader.look(view.run, None, view.text, head_choice.REFERENCE), part)
 
 
 def list_breadcrumbs(view: View, forward: SentenceActivations, opened: Stage | None, head: int) -> list[dict]:
@@ -124,8 +133,8 @@ def _build_worksheet(view: View, opened: Stage | None) -> dict:
     return kinds.worksheet("worksheet", options, opened.part if opened else "encoder", words)
 
 
-def build_stop(view: View, forward: SentenceActivations, stop: str, head: int) -> dict:
-    """Builds the stop; `head` counts from 0."""
+def build_stop(view: View, forward: SentenceActivations, stop: str, head: Head) -> dict:
+    """Builds the stop on this head."""
     names, config = tuple(STOPS), view.run.experiment.model
     at, question = names.index(stop), find_reading(forward.stages, config, stop, head)
     stage = forward.stages[question.address]
@@ -159,10 +168,10 @@ def build_stop(view: View, forward: SentenceActivations, stop: str, head: int) -
     )
 
 
-def _write_text(view: View, stop: str, variant: str, head: int) -> str:
+def _write_text(view: View, stop: str, variant: str, head: Head) -> str:
     """Writes the explanation of the stop, with this model's deviations from the formula."""
     config = view.run.experiment.model
-    values = {"head": head + 1, "heads": config.n_heads, "width": config.d_model, "layers": config.encoder_layers}
+    values = {"layer": head[0] + 1, "head": head[1] + 1, "heads": config.n_heads, "width": config.d_model, "layers": config.encoder_layers}
     scale = divisor(config) if config.attention_scale else ""
     d_k, d_v = head_widths(config)
     note_values = {"d_k": d_k, "d_v": d_v, "percent": percentage(config.dropout, None)}
@@ -178,4 +187,4 @@ def _write_formula(view: View, forward: SentenceActivations, address: str, key: 
         words_key, values = formula(config, forward.stages[address])
         return view.say(words_key, **values)
     bias = {letter: f" + b_{letter}" if config.bias else "" for letter in "QKVO"}
-    return view.say(f"tour.formula_{key}", **bias, scale=f" / {divisor(config)}" if config.attention_scale else "")
+    return view.say(f"tour.formula_{key}", **bias)

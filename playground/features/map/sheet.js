@@ -5,12 +5,21 @@ import { cursor, move, sentenceText } from "../../ui/static/store.js";
 import { button, h, isEnter, minus, replaceChildren, routeUrl } from "../../ui/static/dom.js";
 import { caption } from "../../ui/static/glossary.js";
 import { register } from "../../ui/static/kinds.js";
+import { doneOf } from "../../ui/static/course.js";
 
 const value = (text) => h("span", { class: "pg-value" }, minus(text));
 
-/** The calculation of the chosen cell. While it is secret, its last line is a question. */
+/** The calculation of the chosen cell. While it is secret, its last line is a question; while it is closed, only a button opens it. */
 register("sheet", (element, block) => {
   const { words } = block;
+  if (block.closed && element.dataset.shown !== cursor.stop && !doneOf("tour").includes(cursor.stop)) {
+    const open = () => {
+      element.dataset.shown = cursor.stop;
+      element.pgRedraw();
+      element.querySelector("h3").focus();
+    };
+    return element.replaceChildren(h("h3", {}, block.title), button({ class: "pg-hide", onclick: open }, words.show));
+  }
   const held = element.contains(document.activeElement) && document.activeElement.className;
   const scrolled = element.querySelector(".pg-terms")?.scrollTop ?? 0;
   const terms = block.terms.length ? termTable(block) : "";
@@ -25,13 +34,13 @@ register("sheet", (element, block) => {
   const turn = { class: "pg-hide", "aria-pressed": String(block.secret), onclick: () => move({ hide: block.secret ? "" : "on" }) };
   const hide = block.asks && button(turn, block.secret ? words.show : words.hide);
   const end = block.secret ? guess(block) : h("span", { class: "pg-equals" }, block.equals);
-  element.replaceChildren(h("h3", {}, block.title), terms, leads, steps, h("div", { class: "pg-line" }, end, hide));
+  element.replaceChildren(h("h3", { tabindex: "-1" }, block.title), terms, leads, steps, h("div", { class: "pg-line" }, end, hide));
   const box = element.querySelector(".pg-terms");
   if (box) box.scrollTop = scrolled;
   if (held === "pg-hide") (element.querySelector(".pg-guess") ?? element.querySelector(".pg-hide"))?.focus(); // who hides wants to write
   if (element.dataset.cell !== block.title && !block.still) element.scrollIntoView({ block: "nearest" }); // where it has no room beside the picture
   element.dataset.cell = block.title;
-});
+}, { on: ["progress"] });
 
 /** The name of a number; where the model computed it, a button that leads there; where it was learned, one to type it over if that is possible here. */
 function wayTo({ text, title, to, edit }, words) {
@@ -98,7 +107,8 @@ register("worksheet", (element, block) => {
   const open = (text, key, id) => h("a", { class: "pg-link-button", id, target: "_blank", rel: "noopener", dataset: { key } }, text);
   const links = [open(words.open, "0", "pg-paper"), open(words.key, "1", "pg-paper-key")];
   const aim = () => {
-    const sheet = { seed: String(Math.max(0, Math.floor(Number(seed.value) || 0))), kind: kind.value, run: cursor.run, step: cursor.step, text: sentenceText(), target: cursor.target };
+    const { run, step, target } = cursor, number = Math.max(0, Math.floor(Number(seed.value) || 0));
+    const sheet = { seed: String(number), kind: kind.value, run, step, text: sentenceText(), target };
     for (const link of links) link.href = routeUrl("worksheet", { ...sheet, key: link.dataset.key, lang: cursor.lang });
   };
   for (const control of [seed, kind]) control.addEventListener("input", aim);

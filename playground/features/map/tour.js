@@ -1,12 +1,13 @@
 // The tour: one stop after another on the map, each with a number to read off. Space and the arrow keys go from stop to stop.
 // @ts-check
 
-import { change, cursor, move, subscribe } from "../../ui/static/store.js";
+import { change, cursor, move, page, subscribe } from "../../ui/static/store.js";
 import { button, h, isEnter, say, update, updateAttributes } from "../../ui/static/dom.js";
 import { doneOf, isTouring, leave, lessonAfter, lessons, stepsOf } from "../../ui/static/course.js";
 import { prose } from "../../ui/static/glossary.js";
 import { typedNumber } from "./sheet.js";
 import { register } from "../../ui/static/kinds.js";
+import { play } from "../../ui/static/replay.js";
 
 const NAME = "tour", NEARLY = 4; // times the tolerance
 const MS = 650; // that the eye is led
@@ -115,7 +116,7 @@ function go(by) {
 }
 
 /** From the last stop to the next lesson. */
-const onward = () => (stop.next ? go(1) : move({ tab: "course", stop: "", lesson: following().name }));
+const onward = () => (stop.next ? go(1) : move({ tab: "course", stop: "", ...following().to }));
 
 /** Goes on where a key is one of the tour's. In the field of the answer it is, until something is typed. */
 function goOn(event) {
@@ -144,6 +145,11 @@ export function lead(grid, from, to) {
   ghost.animate([at(start), at(goal)], about).onfinish = () => ghost.remove();
 }
 
+subscribe(["stop"], () => {
+  if (!cursor.stop || !page.playing) return; // or the numbers would change while one is read
+  play();
+  move({ step: "" }, { instead: true });
+});
 subscribe(["stop", "tab"], () => document.body.toggleAttribute("data-touring", isTouring()));
 document.body.toggleAttribute("data-touring", cursor.tab === "map" && cursor.stop !== "");
 

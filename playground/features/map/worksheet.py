@@ -11,12 +11,11 @@ from html import escape
 import numpy as np
 
 from playground.config import EOS, Refusal
-from playground.decoding import next_logprobs
 from playground.features.shared.figures.tokens import visible
 from playground.features.shared.view import View, language
 from playground.inspection.arithmetic import bracket
 from playground.inspection.edits import norm_module
-from playground.inspection.worksheet import KINDS, MAX_SEED, Box, Worksheet, WorksheetTable, WorksheetTask, worksheet
+from playground.inspection.worksheet import KINDS, MAX_SEED, Box, Worksheet, WorksheetTable, WorksheetTask, rank_paths, worksheet
 from playground.lessons.labs.tokens import encode, learn, words_of
 from playground.model.transformer import Transformer
 from playground.words import known, paragraph, say
@@ -117,16 +116,8 @@ def make_beam(view: View, seed: int) -> Drawn:
     """Two steps of a beam search behind the first tokens of the target, with the log probabilities also of what is dropped."""
     forward, tokenizer = view.activations, view.run.tokenizers[1]
     fed = tuple(piece.id for piece in forward.fed[: (seed - 1) % len(forward.fed) + 1])
-    src = [piece.id for piece in forward.source[:-1]]
-
-    def rank(model: Transformer, _: int) -> list[dict[tuple[int, ...], float]]:
-        def extend(path: tuple[int, ...]) -> dict[tuple[int, ...], float]:
-            values, ids = next_logprobs(model, src, [[*fed, *path]])[0].topk(TOKENS)
-            return {(*path, id): value for value, id in zip(values.tolist(), ids.tolist(), strict=True)}
-
-        return [extend(()), *(extend(path) for path in extend(()) if path[-1] != EOS)]
-
-    groups = view.reader.work(view.run, view.step, ("two steps", view.text, fed), rank)
+    source = [piece.id for piece in forward.source]
+    groups = view.reader.work(view.run, view.step, ("two steps", view.text, fed), lambda model, _: rank_paths(model, source, fed, TOKENS))
     first, logs = groups[0], {path: value for group in groups for path, value in group.items()}
     totals = {path: value + first.get(path[:-1], 0.0) for path, value in logs.items()}
     beam = [*first][:WIDTH]

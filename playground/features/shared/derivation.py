@@ -15,11 +15,12 @@ WORDS = ("hide", "show", "guess", "check", "right", "higher", "lower", "no_numbe
 
 
 def build_sums(view: View, forward: SentenceActivations, derivation: Derivation | None, cell: str, secret: bool, brief: bool) -> list[dict]:
-    """Builds the calculation of the chosen `cell`, or an invitation to choose one. With `brief` the tour asks the question itself."""
+    """Builds the calculation of the chosen `cell`, or an invitation to choose one. With `brief` the tour asks the question itself, and the
+    calculation is closed until then."""
     if derivation is None:
         return [make.text("invite", view.say("map.invite"), css="map-invite")]
     title, label = view.say("map.sheet_title", cell=cell), partial(_build_label, view, forward)
-    return [build_sheet(view, derivation, title, label, secret=secret, question=not brief, still=view.number("row") is None)]
+    return [build_sheet(view, derivation, title, label, secret=secret, on_tour=brief, still=view.number("row") is None)]
 
 
 def has_question(derivation: Derivation | None) -> bool:
@@ -29,10 +30,10 @@ def has_question(derivation: Derivation | None) -> bool:
 
 def build_sheet(
     view: View, derivation: Derivation, title: str, label: Callable[[Label], dict], own: str = "map.sheet_equals",
-    secret: bool = False, question: bool = True, still: bool = False,
+    secret: bool = False, on_tour: bool = False, still: bool = False,
 ) -> dict:  # fmt: skip
     """Builds a derivation; `label` labels its numbers, `own` is the words key of the result. When `secret`, the last line is left to the
-    student, and `answer` is only for the page's script; without `question` nothing is asked; `still`: the page doesn't scroll to it."""
+    student, and `answer` is only for the page's script; `on_tour` the stop asks; `still`: the page doesn't scroll to it."""
     heads = {side: view.say(f"map.sheet_{derivation.operation}_{side}") for side in SIDES} if derivation.terms else {}
     steps = [
         {"why": view.say(step.key, **step.values), "text": _set_heads(step.text, heads), "result": step.result} for step in derivation.steps
@@ -44,7 +45,8 @@ def build_sheet(
         title,
         secret=secret,
         answer=float(derivation.recorded),
-        asks=question and has_question(derivation),
+        asks=not on_tour and has_question(derivation),
+        closed=on_tour,
         equals="" if secret else _write_equals(view, derivation, own),
         sign=SIGNS.get(derivation.operation, ""),
         head=list(heads.values()),

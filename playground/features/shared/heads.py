@@ -136,11 +136,9 @@ def draw_joined_head(view: View, layer: int, head: int) -> dict:
     line = {"type": "line", "line": {"color": theme.colors(view.dark)["text"], "width": 1.5, "dash": "dot"}}
     at, end = len(source) - 0.5, len(source) + len(fed) - 0.5
     picture["layout"]["shapes"] += [line | {"x0": at, "x1": at, "y0": -0.5, "y1": end}, line | {"x0": -0.5, "x1": end, "y0": at, "y1": at}]
-    for about in (picture["layout"], picture["data"][0]):  # a click would pin a cell of one block
-        about["meta"] = about["meta"] | {"cells": False}
     caption = paragraph([view.say("heads.whole_caption"), view.fed_note, view.step_note(view.look.step)])
     title = view.say("page.head_title", part=view.say("heads.view_whole"), layer=layer + 1, head=head + 1)
-    return blocks.figure("attention", picture, caption, title)
+    return blocks.figure("attention", _forbid_pins(picture), caption, title)
 
 
 def draw_large_head(
@@ -211,7 +209,12 @@ def draw_matrix(view: View, part: str, weights: np.ndarray, mask: np.ndarray, **
 def draw_map(view: View, values: np.ndarray, rows: list[str], columns: list[str], value: str, **options: object) -> dict:
     """Draws numbers (R, C) up to 1, each a `value`, in cells that a click doesn't pin, as it would pin them in other pictures; `options` as
     of `View.draw`."""
-    picture = view.draw(tensor.heatmap, values, rows, columns, limit=1.0, labels=view.labels | {"value": value}, **options)
+    labels = view.labels | {"value": value}
+    return _forbid_pins(view.draw(tensor.heatmap, values, rows, columns, limit=1.0, labels=labels, **options))
+
+
+def _forbid_pins(picture: dict) -> dict:
+    """Returns the picture, a click in which pins no cell of the other pictures."""
     for about in (picture["layout"], picture["data"][0]):
         about["meta"] = about["meta"] | {"cells": False}
     return picture

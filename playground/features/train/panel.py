@@ -48,7 +48,7 @@ def panel(view: View) -> dict:
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
     numbers = kinds.numbers("numbers", numbers, view.say("page.numbers_more"), folded)
-    curve_column = blocks.column("curves", *_link_tour(view), build_outcome(view, before), numbers, curve["accuracy"])
+    curve_column = blocks.column("curves", *_welcome(view), build_outcome(view, before), numbers, curve["accuracy"])
     below = [
         blocks.row("more", curve["loss"], curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="grids"),
         blocks.downloads("history", view.say("page.history_download"), "history", files),
@@ -81,11 +81,14 @@ def panel(view: View) -> dict:
     }
 
 
-def _link_tour(view: View) -> list[dict]:
-    """Builds the button to the tour, which only covers Transformers; the page's script hides it once the tour is begun."""
+def _welcome(view: View) -> list[dict]:
+    """Builds what a newcomer sees: what to notice, the replay, and the tour, which only covers Transformers. It is hidden once the tour is
+    begun."""
     if not view.attends:
         return []
-    return [blocks.button("tour", "move", view.say("tour.open"), to={"tab": "map", "stop": next(iter(STOPS))})]
+    notice, play = blocks.text("notice", view.say("tour.notice")), blocks.button("first-play", "play", view.say("outcome.play"))
+    tour = blocks.button("tour", "move", view.say("tour.open"), to={"tab": "map", "stop": next(iter(STOPS))})
+    return [blocks.column("welcome", notice, play, tour)]
 
 
 def build_ways_on(view: View, before: Run | None) -> dict:

@@ -181,6 +181,8 @@ def _build_work(view: View, answer: Translation, options: DecodingOptions) -> li
 
 
 def _build_price(view: View) -> dict:
+    if view.choice("price") == "off":
+        return blocks.button("price", "move", view.say("decoding.price_title"), to={"price": "on"})
     inputs = (view.run.id, view.language, view.dark, view.width)
     return blocks.later("price", "price", view.say("decoding.price_waiting"), " ".join(map(str, inputs)))
 

@@ -14,7 +14,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from playground import load
 from playground.cli import main
-from playground.cli.lines import translate_lines
 from playground.config import EOS, MAX_POSITIONS, UNK, Experiment, ModelConfig, Refusal
 from playground.data.corpus import build_corpus
 from playground.data.tokenizers import CharacterTokenizer, WordTokenizer
@@ -220,18 +219,10 @@ def test_a_translation_is_the_models_own(run, model, text, write):
     assert candidate.correct == (candidate.text in result.references and candidate.finished)
 
 
-def test_a_line_of_known_tokens_has_nothing_unknown(reader, run, text):
-    assert not next(translate_lines(reader, run, None, [text])).unknown
-
-
-def test_sampling_draws_and_a_look_follows_the_very_tokens(reader, run, text, write):
-    drawn = [write(method="sample", temperature=3.0, seed=seed).candidates[0] for seed in range(5)]
-    assert len({candidate.text for candidate in drawn}) > 1
-    assert write(method="sample", temperature=3.0, top_k=1, seed=3).candidates[0].text == write().candidates[0].text
-    written = tuple(piece.id for piece in drawn[2].pieces)
-    look = trace_output(reader, run, None, text, written)
-    assert tuple(piece.id for piece in look.targets) == written
-    assert trace_output(reader, run, None, text, written) is look
+def test_a_look_follows_the_very_tokens(reader, run, text, write):
+    for seed in (2, 3):
+        written = tuple(piece.id for piece in write(method="sample", temperature=3.0, seed=seed).candidates[0].pieces)
+        assert tuple(piece.id for piece in trace_output(reader, run, None, text, written).targets) == written
     with pytest.raises(Refusal, match="guess"):
         write(method="guess")
 

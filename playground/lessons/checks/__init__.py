@@ -87,18 +87,22 @@ LATER = 2  # lessons until a question is repeated
 
 # The questions of each lesson: beliefs, or functions in one module.
 QUESTIONS: dict[str, tuple[Any, ...]] = {
-    "attention": (attending, "importance", "attended"),
     "tokens": (reading, "different_ids", "embedding_size"),
+    "attention": (attending, "importance", "attended"),
+    "why": (reading, "decoder_steps"),
     "weight": (attending, "ratio", "qkv", "shifted"),
-    "heads": (attending, "ranked_heads", "unchanged", "parts"),
+    "heads": (attending, "ranked_heads", "parts"),
+    "votes": (attending, "unchanged"),
     "order": (reading, "distance", "learnt_positions", "orders"),
     "masks": (reading, "which_mask", "triangle", "padding"),
     "layers": (attending, "residual_sum", "normalised", "more_heads"),
-    "training": (learning, "p_to_n", "cross_entropy", "sentences"),
-    "teacher_forcing": (reading, "fed_token", "decoder_steps", "cheating"),
+    "training": (learning, "p_to_n", "sentences"),
+    "step": (learning, "cross_entropy"),
+    "teacher_forcing": (reading, "fed_token", "cheating"),
     "steering": (learning, "clipped"),
     "decoding": (reading, "wider", "temperature", "beam_best"),
-    "own": (learning, "perplexity", "trained_on"),
+    "measure": (learning, "perplexity"),
+    "own": (learning, "trained_on"),
     "rules": (learning, "harder_kind", "list_share"),
     "gpt": (reading, "gpt", "visible_keys"),
 }

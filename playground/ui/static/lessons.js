@@ -1,14 +1,14 @@
 // The tab of the course: the list of lessons, what there is to do in one, and what teachers read.
 // @ts-check
 
-import { cursor, move } from "./store.js";
-import { button, h, read, say } from "./dom.js";
+import { cursor, move, page } from "./store.js";
+import { button, childrenOf, h, read, say } from "./dom.js";
 import { setControls } from "./knobs.js";
 import { doneOf, forgetCourse, isDone, lessons, stepsOf, upNext } from "./course.js";
 import { answersOf, countAnswers, forgetAnswers } from "./checks.js";
 import { forgetGuesses } from "./labs.js";
 import { prose } from "./glossary.js";
-import { register } from "./kinds.js";
+import { register, render } from "./kinds.js";
 
 /** Steps as dots: full when done. */
 export function dots(name) {
@@ -18,13 +18,14 @@ export function dots(name) {
 
 /** Every lesson with what is done of it; the one to go on with stands out. */
 register("lessons", (element, block) => {
-  const next = upNext()?.name, begun = block.lessons.some(({ name }) => doneOf(name).length);
+  const names = block.lessons.map(({ name }) => name), up = upNext()?.name, begun = names.some((name) => doneOf(name).length);
+  const next = names.includes(up) ? up : names.find((name) => !isDone(name));
   const state = (name) => (isDone(name) ? say("course_done") : name === next ? say(begun ? "course_go_on" : "course_begin") : "");
-  const row = ({ name, title, text, to, minutes }, at) => {
+  const row = ({ name, title, text, to, minutes, number }) => {
     const progress = say("course_progress", { done: doneOf(name).length, steps: stepsOf(name).length });
     const open = { class: `pg-lesson${name === next ? " next" : ""}`, dataset: { lesson: name }, onclick: () => move(to) };
     return h("li", {}, button({ ...open, "aria-description": progress },
-      h("span", { class: "pg-lesson-number" }, String(at)), h("b", {}, title), h("span", { class: "pg-lesson-text" }, text),
+      h("span", { class: "pg-lesson-number" }, String(number)), h("b", {}, title), h("span", { class: "pg-lesson-text" }, text),
       h("span", { class: "pg-lesson-state" }, h("small", {}, [state(name), minutes].filter(Boolean).join(" · ")), dots(name))));
   };
   element.replaceChildren(h("ol", {}, block.lessons.map(row)));
@@ -59,6 +60,32 @@ function bring(selector, tries = 50) {
   else if (tries) setTimeout(() => bring(selector, tries - 1), 200);
 }
 
+/** The block of a kind or id in a panel's blocks, however deep it stands. */
+function findBlock(blocks, wanted) {
+  for (const block of blocks) {
+    const match = block.kind === wanted || block.id === wanted ? block : findBlock(block.blocks ?? [], wanted);
+    if (match) return match;
+  }
+  return null;
+}
+
+/** The live picture of a lesson's view; pressed, it leads there. */
+register("glimpse", async (element, { to, shows, label, wait }, { query }) => {
+  const { run, text = "", dark = "", height = "" } = query, width = String(Math.max(Math.round(element.clientWidth / 20) * 20, 280));
+  const place = { run, text: to.run && to.run !== run ? "" : text, dark, height, width, ...to }, key = JSON.stringify([place, cursor.lang, page.live.step]);
+  if (element.dataset.asked === key) return;
+  element.dataset.asked = key;
+  if (!element.childElementCount)
+    element.append(h("div", { class: "pg-glimpse-picture" }, h("p", { class: "pg-waiting" }, wait)), button({}, label));
+  const [picture, way] = childrenOf(element);
+  way.textContent = label;
+  way.onclick = () => move(to);
+  const answer = await read(`panel/${to.tab}`, place, "glimpse");
+  const block = answer && !answer.error && element.dataset.asked === key ? findBlock(answer.blocks, shows) : null;
+  if (block) await render(picture, [{ ...block, id: `glimpse-${block.id}` }], { query: place, preview: () => {} });
+  else if (answer?.error) picture.replaceChildren();
+}, { always: true });
+
 /** A few sentences, each on its own. */
 register("points", (element, block) => {
   element.replaceChildren(h("h3", {}, block.title), points(block.points));
@@ -74,7 +101,7 @@ export function points(texts) {
 /** Notes for teachers on one lesson. */
 register("notes", (element, block) => {
   const rows = block.rows.flatMap(([label, text]) => [h("dt", {}, label), h("dd", {}, text)]);
-  const open = button({ class: "pg-quiet", onclick: () => move({ notes: "", lesson: block.id }) }, block.open);
+  const open = button({ class: "pg-quiet", onclick: () => move({ notes: "", ...lessons().find(({ name }) => name === block.id).to }) }, block.open);
   element.replaceChildren(h("h3", {}, block.title), h("dl", {}, rows), open);
 });
 
@@ -98,7 +125,7 @@ register("forget", (element) => {
   element.replaceChildren(forgets);
 }, { always: true });
 
-/** What this browser keeps of the course, as a code signed by the server, made when it is asked for. */
+/** The results of the course in this browser as a code that the server signs at a click. */
 register("handin", (element, block) => {
   const code = h("input", { readOnly: true, hidden: true, "aria-label": block.label, onfocus: () => code.select() });
   const sign = async () => {

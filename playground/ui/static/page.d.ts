@@ -125,6 +125,7 @@ export interface Boot {
   notice: string;
   zero_gpu: boolean; // whether a GPU is only lent to this Space, so that training uses the CPU
   host: string; // the Space's own address, when there is one
+  forgets: boolean; // whether the server's disk is lost when it sleeps
   lan: { listens: boolean; address: string }; // how others in the network reach this machine, for who sits at it
 }
 
@@ -196,6 +197,7 @@ export interface Room {
   ends: number; // seconds since 1970
   here: number; // have the page open
   followers: number;
+  calls: number; // how often the teacher has called everyone back
   cursor: Record<string, string>; // where the teacher looks
   number: number;
   name: string;

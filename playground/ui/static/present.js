@@ -130,8 +130,10 @@ function hidden() {
 
 /** Reveals what is hidden; the end of the board is hidden again by the same key. */
 export function reveal() {
-  if (cursor.tab === "board") move({ revealed: cursor.revealed ? "" : "on" });
-  else if (hidden()) revealHere();
+  if (cursor.tab === "board") {
+    if (awaits() && !cursor.revealed) revealHere();
+    move({ revealed: cursor.revealed ? "" : "on" });
+  } else if (hidden()) revealHere();
 }
 
 async function draw() {

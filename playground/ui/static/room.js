@@ -94,7 +94,7 @@ function connect() {
   source?.close();
   source = null;
   if (!page.room || document.hidden) return;
-  const { code } = page.room, stream = (source = listen(routeUrl("room/live", { code, ticket })));
+  const { code, teacher } = page.room, stream = (source = listen(routeUrl("room/live", { code, ticket })));
   let isAnew = false; // the line was cut: what was said meanwhile did not arrive, also not at a server that has started again
   stream.onopen = () => {
     if (page.exploring) act("follow", { following: false });
@@ -103,21 +103,24 @@ function connect() {
   };
   stream.onmessage = (event) => {
     if (stream !== source) return;
-    change({ room: JSON.parse(event.data) });
-    obey();
+    const room = JSON.parse(event.data), isCalled = room.calls > page.room.calls;
+    change({ room });
+    if (isCalled && explore(false)) notice(say("room_called"));
+    else obey();
   };
   stream.addEventListener("gone", () => {
     if (stream !== source) return;
     exit();
-    if (!isLeaving) tellOver(code);
+    if (!isLeaving) tellOver(code, teacher ? "info" : "error");
   });
   stream.onerror = () => stream === source && stream.readyState === EventSource.CLOSED && setTimeout(() => stream === source && connect(), AGAIN);
 }
 
 /** Why there is no room any more: it has come to its end, or its file was damaged. */
-async function tellOver(code) {
+async function tellOver(code, kind) {
   const answer = await read("room", { code });
-  notice(answer?.key === "rooms.damaged" ? answer.error : say("room_over", { code }), "error");
+  if (answer?.key === "rooms.damaged") notice(answer.error, "error");
+  else notice(say("room_over", { code }), kind);
 }
 
 for (const sign of ["visibilitychange", "pg-waking"]) document.addEventListener(sign, connect);
@@ -136,14 +139,15 @@ function obey() {
   isObeying = false;
 }
 
-/** Lets go of the teacher, or comes back. */
+/** Lets go of the teacher, or comes back. Returns whether that is a change. */
 export function explore(exploring) {
-  if (!isMember() || exploring === page.exploring) return;
+  if (!isMember() || exploring === page.exploring) return false;
   keep(KEY, { exploring });
   change({ exploring });
   act("follow", { following: !exploring });
   obeyed = "";
   obey();
+  return true;
 }
 
 /** Stops following when this visitor moves something; things that move by themselves don't count. */

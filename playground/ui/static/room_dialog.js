@@ -2,14 +2,17 @@
 // @ts-check
 
 import { LANGUAGES, cursor, move, page, subscribe } from "./store.js";
-import { button, copyText, h, labelled, notice, ready, replaceChildren, routeUrl, same, say } from "./dom.js";
+import { button, copyText, h, labelled, notice, ready, replaceChildren, routeUrl, same, saveFrom, say } from "./dom.js";
 import { reply } from "./actions.js";
 import { forOthers, open, pageAddress } from "./dialogs.js";
-import { act, exit, explore, isFollowing, isMember, leaving } from "./room.js";
+import { act, activities, exit, explore, isFollowing, isMember, leaving } from "./room.js";
 import { openFix, openLimits, openNow } from "./room_plan.js";
 import { isForThePage } from "./single_keys.js";
 
 const DAYS = 7, MOST_DAYS = 180;
+
+/** Makes of forms in a teacher's dialog, which other scripts add. @type {(() => HTMLElement)[]} */
+export const FORMS = [];
 
 /** A day so many days from now, as a field for dates has it. */
 function dayFromNow(days) {
@@ -66,7 +69,7 @@ function openForm(go) {
   language.value = cursor.lang;
   return form("pg-room-new", () => go("open", { language: language.value, ends: endOf(day.value) }),
     labelled("room_ends", day), labelled("room_language", language), h("button", { id: "pg-room-open" }, say("room_open")),
-    h("p", {}, say("room_kept")));
+    h("p", {}, say("room_kept")), page.boot.forgets ? h("p", { class: "pg-warning" }, say("room_lost")) : "");
 }
 
 // ---- inside ------------------------------------------------------------------------------------------------------------------------
@@ -100,12 +103,16 @@ function forTeacher(until) {
     notice(say("copied"));
   };
   const plans = Object.entries({ now: openNow, fix: openFix, limits: openLimits });
-  const end = () => ask("room_end", "room_end_help", () => leaveBy("end"));
-  return [
+  const end = () => ask("room_end", "room_end_help", () => leaveBy("end"), boardFiles());
+  const wall = [
     h("div", { id: "pg-room-large" }, code), hint, h("img", { id: "pg-qr", alt: say("room_qr"), src: routeUrl("qr", { text: link }) }),
     h("div", { class: "pg-line" }, field, button({ onclick: copy }, say("copy"))),
+  ];
+  if (cursor.present === "1") return wall; // a hall sees how to come in, and no names
+  return [
+    ...wall, ...FORMS.map((make) => make()),
     h("div", { class: "pg-line pg-room-plan" }, plans.map(([id, act]) => button({ id: `pg-plan-${id}`, onclick: act }, say(`room_${id}`)))),
-    h("details", {}, h("summary", { id: "pg-room-count" }), h("ul", { id: "pg-room-members" })), until, // the code is shown to a class, names are not
+    h("details", {}, h("summary", { id: "pg-room-count" }), h("ul", { id: "pg-room-members" })), until,
     h("div", { class: "pg-line" }, button({ id: "pg-room-end", onclick: end }, say("room_end"))),
   ];
 }
@@ -121,11 +128,20 @@ async function leaveBy(action) {
   return answer.error ? {} : answer;
 }
 
-/** A question before what can't be undone. */
-function ask(title, text, act) {
+/** The files of the class's boards, which are lost with the room. */
+function boardFiles() {
+  const about = { run: cursor.run, lang: cursor.lang, room: page.room.code };
+  const save = (activity) =>
+    button({ class: "pg-main", onclick: () => saveFrom(routeUrl("board", { ...about, activity }), "class.csv") }, say("room_end_file"));
+  const title = ({ lab, arms }) => page.boot.labs[lab] ?? Object.keys(arms[0]).map((knob) => page.boot.labels[knob] ?? knob).join(", ");
+  return activities("experiment").reverse().map(([name, board]) => h("p", {}, save(name), " ", title(board)));
+}
+
+/** A question before what can't be undone, after `files` to save. */
+function ask(title, text, act, files = null) {
   const cancel = button({ id: "pg-room-no", autofocus: true, onclick: openRoom }, say("cancel"));
-  const yes = button({ id: "pg-room-yes", class: "pg-danger", onclick: act }, say(title));
-  open(say(title), h("p", {}, say(text)), h("div", { class: "pg-line pg-answers" }, cancel, yes));
+  const yes = button({ id: "pg-room-yes", class: files ? "" : "pg-danger", onclick: act }, say(title));
+  open(say(title), ...(files ?? []), h("p", {}, say(text)), h("div", { class: "pg-line pg-answers" }, cancel, yes));
 }
 
 /** The list of members for the teacher: buttons stay in place while one is pressed. */
@@ -172,8 +188,9 @@ async function draw() {
   const about = button({ id: "pg-room-about", onclick: openRoom }, say(room.teacher ? "room_taught" : "room_here", room));
   const help = say(exploring ? "room_explore_help" : "room_follow_help");
   const words = say(exploring ? "room_exploring" : "room_following"), pressed = { "aria-pressed": String(!exploring) };
+  const callBack = () => button({ id: "pg-room-call", onclick: () => act("call") }, say("room_call"));
   const follow = () => button({ id: "pg-room-follow", ...pressed, title: help, onclick: () => explore(isFollowing()) }, words, h("kbd", {}, "F"));
-  replaceChildren(place, about, ...(isMember() ? [follow()] : []));
+  replaceChildren(place, about, ...(isMember() ? [follow()] : room.followers < room.here ? [callBack()] : []));
 }
 subscribe(["room", "exploring", "boot"], draw);
 

@@ -19,7 +19,7 @@ const isOf = (question, field, name) => question.place[field] === name;
 
 /** The question that is on screen and asked of this room: its name and what is known of it. */
 function here() {
-  const field = Object.keys(ABOUT).find((name) => ABOUT[name].tab === cursor.tab);
+  const field = cursor.tab === "board" ? "lab" : Object.keys(ABOUT).find((name) => ABOUT[name].tab === cursor.tab); // that of a dealt lab
   return field && cursor[field] ? questions().find(([, question]) => isOf(question, field, cursor[field])) : undefined;
 }
 

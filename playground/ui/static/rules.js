@@ -35,7 +35,6 @@ export const RULES = {
   forked: (_, { card }) => card !== null && Boolean(card.parent),
   steps: (count, { card, run }) => card !== null && run.step >= count,
   exact: (share, { card, run }) => card !== null && (run.validations.exact_match ?? []).at(-1) >= share,
-  live: (knob, { card, run }) => card !== null && run.live?.[knob] !== undefined && run.live[knob] !== card.settings[knob],
   sentence: (kind, screen) => screen.card !== null && screen.sentence !== null && SENTENCES[kind](screen),
   read: (_, { hasRead }) => hasRead,
   sees: (selector, { isInSight }) => isInSight(selector),

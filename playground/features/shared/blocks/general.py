@@ -254,9 +254,11 @@ def sheet(
     steps: list[Calculation],
     words: dict[str, str],
     still: bool = False,
+    closed: bool = False,
 ):
     """The derivation of one number. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
-    `asks` if there is something to calculate. The page scrolls to a new one, unless it is `still`: not requested."""
+    `asks` if there is something to calculate. A `closed` one opens when its number was read off. The page scrolls to a new one, unless it
+    is `still`: not requested."""
 
 
 class Answer(TypedDict):

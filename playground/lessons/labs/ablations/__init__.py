@@ -18,6 +18,8 @@ def ask(
     name: str, arms: Mapping[str, Mapping[str, Any]], *code: Callable, guesses: tuple[str, ...] = (), **more: Any
 ) -> ControlledExperiment:
     """Makes an experiment whose guesses are its arms and "same", unless given."""
+    tasks = {(more.get("base", {}) | dict(knobs)).get("task", "reverse") for knobs in arms.values()}
+    more.setdefault("family", "letters" if tasks <= {"reverse", "sort", "copy"} else "")
     return ControlledExperiment(name, guesses or (*arms, "same"), code=code, arms=arms, order=20, **more)
 
 
@@ -128,10 +130,13 @@ LABS = (
         "deep",
         {"one_with": {}, "one_without": OPEN, "three_with": THREE_LAYERS, "three_without": THREE_LAYERS | OPEN},
         Residual,
+        judges.probe_positions,
         guesses=("one", "three", *OR_ELSE),
         base={"task": "copy", "zero_init": False, "steps": 200},
         judge=judges.which("one", "three"),
         decisive=("three_with", "three_without"),
+        more=judges.probe_positions,
+        shows=judges.show_probe,
         expects="three",
         next=("residuals", "depth"),
     ),
@@ -144,6 +149,19 @@ LABS = (
         base={"zero_init": False},
         expects="",
         next=("heads", "products"),
+    ),
+    ask(
+        "qkv",
+        {"own": {}, "shared": {"variant": "shared_query_key"}, "none": {"variant": "no_projections"}},
+        MultiHeadAttention,
+        alternatives.shared_query_key,
+        alternatives.no_projections,
+        judges.asymmetry,
+        guesses=("shared", "none", *OR_ELSE),
+        judge=judges.which(shared=("own", "shared"), none=("own", "none")),
+        more=judges.asymmetry,
+        expects="none",
+        next=("products", "w_o"),
     ),
     ask(
         "heads",
@@ -164,7 +182,7 @@ LABS = (
         MultiHeadAttention,
         head_widths,
         guesses=("narrow", "wide", *OR_ELSE),
-        judge=judges.key_size,
+        judge=judges.which(narrow=("eight", "one"), wide=("many", "eight")),
         decisive=("one", "eight"),
         expects="narrow",
         next=("heads", "products"),

@@ -1,14 +1,17 @@
 """Judges of ablations: functions that return the guess supported by an experiment's results; and two experiments with measures of their
 own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import torch
+from torch.nn import functional as F
 
+from playground.config import PAD
 from playground.data.batches import collate
 from playground.data.corpus import Corpus
+from playground.inspection.activations import module_calls
 from playground.lessons.controlled import (
     CLEAR,
     DEVIATIONS,
@@ -36,12 +39,14 @@ from playground.variants.alternatives import plain_xavier
 FEWER = 1.25  # a smaller ratio of losses is no difference
 
 
-def which(*pairs: str) -> Callable[[Results], str]:
-    """Makes a judge of two pairs of arms, `<pair>_with` and `<pair>_without`: the pair that needs the part, "both" or "neither"."""
+def which(*parts: str, **pairs: tuple[str, str]) -> Callable[[Results], str]:
+    """Makes a judge of two pairs of arms, given by their answers or as `<part>_with` and `<part>_without`: the pair whose second arm is
+    clearly behind its first, "both" or "neither"."""
+    pairs |= {part: (f"{part}_with", f"{part}_without") for part in parts}
 
     def judge(results: Results) -> str:
-        needing = [pair for pair in pairs if above(results[f"{pair}_with"], results[f"{pair}_without"], "exact", CLEAR)]
-        return needing[0] if len(needing) == 1 else "both" if needing else "neither"
+        apart = [answer for answer, (first, second) in pairs.items() if above(results[first], results[second], "exact", CLEAR)]
+        return apart[0] if len(apart) == 1 else "both" if apart else "neither"
 
     return judge
 
@@ -105,19 +110,55 @@ def between(results: Results) -> str:
     return "between" if worse(results["eight"], least) else "more"
 
 
-def key_size(results: Results) -> str:
-    """Judges whether d_k = 1 is clearly worse than the paper's d_k, a larger one clearly better, "both" or "neither"."""
-    narrow = above(results["eight"], results["one"], "exact", CLEAR)
-    wide = above(results["many"], results["eight"], "exact", CLEAR)
-    return {(True, True): "both", (True, False): "narrow", (False, True): "wide"}.get((narrow, wide), "neither")
-
-
 def farther(results: Results) -> str:
     """Returns the models that generalise to longer sentences: "added" if any adds its positions, else the others."""
     able = {arm for arm, of_arm in results.items() if mean(of_arm, "harder") > 1 - CLEAR}
     if able & {"sinusoids", "learned"}:
         return "added"
     return "both" if len(able) == 2 else able.pop() if able else "none"
+
+
+# --- measures of the encoder at the end ---
+
+PROBED = 100  # maximum number of held-out sentences
+
+
+def asymmetry(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
+    """Measures ‖S − Sᵀ‖ / 2‖S‖ of the scores S of the first encoder layer's self-attention: 0 where token i always scores token j as j
+    scores i, 1 where it scores it by the opposite number."""
+    batch, attention = collate(corpus.heldout[:PROBED]), model.encoder[0].self_attention
+    query, key, _, mask, *_ = module_calls(model, batch.src, batch.tgt_in)[0]["encoder.0.self_attention"][0].inputs
+    q, k = (attention.split(project(x)) for project, x in ((attention.W_q, query), (attention.W_k, key)))
+    scores = q @ k.mT * mask * mask.mT
+    return {"asymmetry": float((scores - scores.mT).norm() / (2 * scores.norm()))}
+
+
+def probe_positions(model: Transformer, corpus: Corpus) -> Measured:
+    """Probes the vectors before and after each sublayer of a post-norm encoder: fits a linear map to the tokens' positions by least squares
+    in one half of the sentences, and measures which fraction of the positions' variance it explains in the other half (R²)."""
+    batch = collate(corpus.heldout[:PROBED])
+    calls, _ = module_calls(model, batch.src, batch.tgt_in)
+    norms = (calls[f"encoder.{layer}.norm_{number}"][0].output for layer in range(len(model.encoder)) for number in (1, 2))
+    real, half = batch.src != PAD, len(batch.src) // 2
+    positions = torch.arange(batch.src.shape[1], dtype=torch.float32).expand_as(real)
+    explained = []
+    for x in (calls["encoder.0"][0].inputs[0], *norms):
+        x = F.pad(x, (0, 1), value=1.0)  # the map's constant
+        (x_fit, y_fit), (x_test, y_test) = ((x[part][real[part]], positions[part][real[part]]) for part in (slice(half), slice(half, None)))
+        errors = x_test @ torch.linalg.lstsq(x_fit, y_fit[:, None]).solution[:, 0] - y_test
+        explained.append(max(0.0, 1 - float(errors.square().mean() / y_test.var(correction=0))))
+    return {"probe": explained}
+
+
+def show_probe(results: Arms) -> tuple[Lines, ...]:
+    """Plots what the probe explains by the number of sublayers, the mean over seeds, in the deepest models once all are trained."""
+    if not is_measured(results):
+        return ()
+    rows = {arm_results[0].arm: np.mean([result.profiles["probe"] for result in arm_results], axis=0) for arm_results in results}
+    deepest = max(map(len, rows.values()))
+    lines = {arm: 100 * row for arm, row in rows.items() if len(row) == deepest}
+    caption = {"sublayers": deepest - 1} | {arm: float(row[-1]) for arm, row in lines.items()}
+    return (Lines("probe", np.arange(deepest), lines, percent=True, caption=caption),)
 
 
 # --- post-norm or pre-norm for a deep model (Xiong et al. 2020): six layers trained from two initialisations, and the gradients of the
@@ -167,7 +208,9 @@ NORM_DEPTH = ControlledExperiment(
     "norm_depth",
     ("post", "pre", "start", "same"),
     code=(Residual, EncoderLayer.forward, initialise, plain_xavier, gradients_at_start),
-    arms={f"{start}_{norm}": knobs | other for start, knobs in STARTS.items() for norm, other in NORMS.items()},
+    family="letters",
+    arms={f"{start}_{norm}": knobs | other for start, knobs in STARTS.items() for norm, other in NORMS.items()}
+    | {"ours_none": {"norm": "none"}},
     base={
         **{"task": "sort", "optimiser": "adam", "learning_rate": 0.005, "zero_init": False, "steps": 200},
         **{"encoder_layers": 6, "decoder_layers": 6},

@@ -20,13 +20,15 @@ from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
 from playground.training.metrics import build_eval_set, validate
 from playground.training.step import cross_entropy
-from playground.variants import bugs, variant_of
+from playground.variants import ALL, bugs, variant_of
+from playground.variants.variant import change_nothing
 
 BOTH = ("token_accuracy", "exact_match")
 OUTCOMES = ("fine", "lies", "broken")
 APART = 0.15  # a smaller difference between metrics is none
 EXTRA = 24  # paddings, as if the batch had a longer sentence
 SENTENCES, TOKENS = 64, 16  # with queries and keys from N(0, 1)
+NUMBERS = 100_000  # put through dropout
 HELDOUT = 64  # maximum number of sentences for the gradient
 
 
@@ -66,6 +68,13 @@ def without_dropout(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
     silent = shared_copy(model, torch.Generator())
     silent.dropout.__class__ = Dropout
     return {"quiet": validate(silent, build_eval_set(corpus, corpus.heldout)).exact_match}
+
+
+def zeros(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
+    """Measures the fraction of zeros in training between a sublayer, of our model or one that ends in dropout, and the sum."""
+    residual = shared_copy(model, torch.Generator()).train().encoder[0].residual
+    added = residual(torch.zeros(1), torch.ones(NUMBERS))
+    return {"zeros": float((added == 0).float().mean())}
 
 
 def divisors(d_k: int, heads: int) -> dict[str, float]:
@@ -120,18 +129,15 @@ def show_inside(results: Arms) -> tuple[TextTable, ...]:
     return (TextTable("inside", ("arm", "seed", "parameters", *layers), rows, {"most": HELDOUT}),)
 
 
-def bug_lab(
-    name: str,
-    bug: str,
-    *code: Callable,
-    judge: Callable[[Results], str] = metrics,
-    **more: Any,
-) -> ControlledExperiment:
+def bug_lab(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = metrics, **more: Any) -> ControlledExperiment:
+    """Makes the lab of a bug. Its code is that of the variant, then `code`: what the variant puts into the model, and measurements."""
+    variant = ALL[bug]
+    changes = (part for part in (variant.change, variant.batch, variant.loss) if part not in (None, change_nothing))
     guesses = ("fine", "padding", "broken") if judge is neighbours else OUTCOMES
     arms = {"right": {}, "broken": {"variant": bug}}
     family, judged = ("padding_bugs", "padded") if judge is neighbours else ("bugs", "exact")
     return ControlledExperiment(
-        name, guesses, kind="bug", family=family, code=code, arms=arms, judge=judge, judged=judged, measures=BOTH, **more
+        name, guesses, kind="bug", family=family, code=(*changes, *code), arms=arms, judge=judge, judged=judged, measures=BOTH, **more
     )
 
 
@@ -141,7 +147,7 @@ class Mystery(ControlledExperiment):
     def find_key(self, language: str, key: str) -> str:
         """Returns the key of a text; a guess is the title of that bug's own lab."""
         bug = key.removeprefix("guess_")
-        titles = (f"{lab.area}.title" for lab in LABS if bug in BUGS and lab.arms.get("broken", {}).get("variant") == bug)
+        titles = (f"{lab.area}.title" for lab in LABS if bug in MYSTERIES and lab.arms.get("broken", {}).get("variant") == bug)
         return next(titles, super().find_key(language, key))
 
     def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
@@ -149,9 +155,9 @@ class Mystery(ControlledExperiment):
 
 
 def bug_of(number: int) -> str:
-    """Returns the bug of a mystery: each block of len(BUGS) numbers is a permutation of all bugs."""
-    block, place = divmod(number - 1, len(BUGS))
-    order = list(BUGS)
+    """Returns the bug of a mystery: each block of len(MYSTERIES) numbers is a permutation of them."""
+    block, place = divmod(number - 1, len(MYSTERIES))
+    order = list(MYSTERIES)
     random.Random(block).shuffle(order)
     return order[place]
 
@@ -162,23 +168,16 @@ def _revealed(results: Results) -> str:
 
 DROPS = dict(task="copy", dropout=0.2)
 TWO = dict(decoder_layers=2)
+UNTOLD = ("dropout_twice", "no_last_norm", "scale_by_d_model")  # a mystery's exhibits wouldn't tell these from others
+MYSTERIES = tuple(bug for bug in BUGS if bug not in UNTOLD)
 HIDDEN = dict(dropout=0.05, steps=250, decoder_layers=2)  # the same for every mystery: the settings must not reveal dropout
 
 LABS = (
-    bug_lab(
-        "bug_future",
-        "no_causal_mask",
-        bugs.NonCausal,
-        bugs.no_causal_mask,
-        expects="lies",
-        starts=True,
-        next=("bug_shift", "masks"),
-    ),
+    bug_lab("bug_future", "no_causal_mask", bugs.NonCausal, expects="lies", starts=True, next=("bug_shift", "masks")),
     bug_lab(
         "bug_source",
         "no_source_mask",
         bugs.UnmaskedAttention,
-        bugs.no_source_mask,
         judge=neighbours,
         more=padded,
         expects="padding",
@@ -188,42 +187,36 @@ LABS = (
         "bug_memory",
         "no_memory_mask",
         bugs.UnmaskedAttention,
-        bugs.no_memory_mask,
         judge=neighbours,
         more=padded,
         expects="padding",
         next=("bug_source", "bug_inverted"),
     ),
-    bug_lab("bug_shift", "unshifted", bugs.unshifted, expects="lies", next=("bug_future", "bug_loss")),
+    bug_lab("bug_shift", "unshifted", expects="lies", next=("bug_future", "bug_loss")),
     bug_lab("bug_axis", "softmax_over_queries", bugs.over_queries, base={"steps": 250}, expects="lies", next=("softmax", "bug_norm")),
     bug_lab("bug_norm", "norm_over_positions", bugs.PositionNorm, expects="lies", next=("norms", "batch_norm")),
+    bug_lab("bug_last_norm", "no_last_norm", base={"norm": "pre"} | TWO, expects="fine", next=("norm_depth", "bug_norm")),
     bug_lab("bug_view", "view_for_transpose", bugs.ViewedAttention, expects="broken", next=("shapes", "heads")),
-    bug_lab("bug_loss", "padding_in_loss", bugs.with_padding, expects="broken", next=("loss", "bug_dropout")),
+    bug_lab("bug_loss", "padding_in_loss", expects="broken", next=("loss", "bug_dropout")),
     bug_lab(
         "bug_dropout",
         "dropout_always",
         bugs.AlwaysDropout,
-        bugs.dropout_always,
         base=DROPS,
         more=without_dropout,
         expects="broken",
-        next=("attention_dropout", "mystery"),
+        next=("attention_dropout", "bug_twice"),
     ),
-    bug_lab("bug_inverted", "inverted_mask", bugs.inverted, bugs.inverted_mask, expects="lies", next=("masks", "mystery")),
-    bug_lab("bug_fill", "tiny_fill", bugs.tiny_filled, expects="broken", next=("masks", "bug_future")),
     bug_lab(
-        "bug_lengths",
-        "wrong_lengths",
-        bugs.WrongLengthsLayer,
-        bugs.wrong_lengths,
-        expects="lies",
-        next=("bug_memory", "bug_inference"),
+        "bug_twice", "dropout_twice", bugs.TwiceDropped, zeros, base=DROPS, more=zeros, expects="fine", next=("dropout", "bug_dropout")
     ),
+    bug_lab("bug_inverted", "inverted_mask", bugs.inverted, expects="lies", next=("masks", "mystery")),
+    bug_lab("bug_fill", "tiny_fill", bugs.tiny_filled, expects="broken", next=("masks", "bug_future")),
+    bug_lab("bug_lengths", "wrong_lengths", bugs.WrongLengthsLayer, expects="lies", next=("bug_memory", "bug_inference")),
     bug_lab(
         "bug_inference",
         "no_mask_at_inference",
         bugs.TrainingOnlyCausalAttention,
-        bugs.no_mask_at_inference,
         base=TWO,
         expects="",
         next=("bug_future", "exposure_bias"),
@@ -235,23 +228,14 @@ LABS = (
         divisors,
         shows=show_divided,
         expects="lies",
-        next=("softmax", "attention_scale"),
+        next=("bug_width", "attention_scale"),
     ),
-    bug_lab(
-        "bug_shared",
-        "shared_attention",
-        bugs.shared_attention,
-        inside,
-        shows=show_inside,
-        more=inside,
-        expects="fine",
-        next=("w_o", "bug_chain"),
-    ),
+    bug_lab("bug_width", "scale_by_d_model", bugs.scaled_by_d_model, expects="", next=("bug_scale", "softmax")),
+    bug_lab("bug_shared", "shared_attention", inside, shows=show_inside, more=inside, expects="fine", next=("w_o", "bug_chain")),
     bug_lab(
         "bug_chain",
         "unchained_layers",
         bugs.UnchainedLayer,
-        bugs.unchained_layers,
         inside,
         shows=show_inside,
         base=TWO,
@@ -259,10 +243,10 @@ LABS = (
         expects="fine",
         next=("deep", "bug_shared"),
     ),
-    bug_lab("bug_softmax", "softmax_in_loss", bugs.with_softmax, expects="broken", next=("loss", "vocabulary")),
+    bug_lab("bug_softmax", "softmax_in_loss", expects="broken", next=("loss", "vocabulary")),
     Mystery(
         "mystery",
-        BUGS,
+        MYSTERIES,
         kind="bug",
         base=HIDDEN,
         judge=_revealed,

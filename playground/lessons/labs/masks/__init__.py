@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.inspection.masks import batch
-from playground.lessons.lab import Control, Grid, Lab, Outcome, number_labels
+from playground.lessons.lab import Control, Grid, Lab, Outcome, TextTable, number_labels
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.masks import causal_mask, padded as pad, padding_mask, target_mask
 from playground.model.parts import Embedding
@@ -204,6 +204,20 @@ def norms_with_padding_idx(rows: Tensor) -> dict[str, float]:
     return outputs | {"pad_after": table.weight[PAD].norm().item(), "token_after": table.weight[SENTENCE[0]].norm().item()}
 
 
+# --- a pair longer than a model can read, cut on one side ---
+
+PAIR = {"source": "er ist mit dem zug nach hause gefahren", "target": "he took the train home"}
+ALIGNED = {"he": "er", "took": "gefahren", "the": "dem", "train": "zug", "home": "hause"}
+LONGEST = 5  # tokens
+SIDES = {"whole": slice(None), "right": slice(LONGEST), "left": slice(-LONGEST, None)}
+
+
+def cut_pair(part: slice) -> tuple[str, str, str]:
+    """Returns source and target cut, and the words of the target whose source word is gone."""
+    source, target = (words.split()[part] for words in PAIR.values())
+    return " ".join(source), " ".join(target), " ".join(word for word in target if ALIGNED[word] not in source) or "–"
+
+
 def run_padding_sides(seed: int, pads: int) -> Outcome:
     rows = torch.randn(SIZE, WIDTH, generator=torch.Generator().manual_seed(seed))
     alone = of_the_tokens(rows, 0, "right", counted_from_the_edge)
@@ -229,6 +243,7 @@ def run_padding_sides(seed: int, pads: int) -> Outcome:
             Grid("places", places, tuple(COUNTED), number_labels(places.shape[1]), "plain", mask=_real(pads), caption=caption),
             Grid("apart", np.stack([outputs.numpy() for outputs in apart.values()]), tuple(apart), NAMES, caption=caption),
             Grid("gradients", table, ("no_padding_idx", "padding_idx"), ("masked", "not_masked"), caption=caption),
+            TextTable("cut", ("kept", *PAIR, "lost"), tuple((side, *cut_pair(part)) for side, part in SIDES.items())),
         ),
     )
 
@@ -260,7 +275,7 @@ LABS = (
         "padding_sides",
         ("both", "right", "left_edge", "neither"),
         run_padding_sides,
-        (padded, counted_from_the_edge, counted_from_the_first, attended, gradient_of_padding, norms_with_padding_idx),
+        (padded, counted_from_the_edge, counted_from_the_first, attended, gradient_of_padding, norms_with_padding_idx, cut_pair),
         (Control("pads", (1, 2, 4), 2),),
         expects="right",
         order=30,

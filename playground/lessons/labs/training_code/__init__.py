@@ -1,14 +1,16 @@
-"""Slips in training code: layouts of the loss's arguments, and a forgotten zero_grad."""
+"""Slips in training code: layouts of the loss's arguments, lines that torch refuses, and a forgotten zero_grad."""
 
+import inspect
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, TextTable
+from playground.model.masks import causal_mask
 
 # --- Layouts accepted by F.cross_entropy: classes are the second dimension; a view of the right shape gives a wrong loss. ---
 
@@ -51,11 +53,11 @@ def by_hand(logits: Tensor, tgt_out: Tensor) -> Tensor:
     return -logits.log_softmax(dim=-1).gather(-1, tgt_out[..., None]).mean()
 
 
-def tried(way: Callable[[Tensor, Tensor], Tensor], logits: Tensor, tgt_out: Tensor) -> float | str:
-    """Returns the loss, or the first line of torch's error."""
+def tried(way: Callable[[Tensor, Tensor], Tensor], x: Tensor, y: Tensor) -> Tensor | str:
+    """Returns the result, or the first line of torch's error."""
     try:
-        return way(logits, tgt_out).item()
-    except (RuntimeError, ValueError, IndexError) as error:
+        return way(x, y)
+    except (RuntimeError, ValueError, IndexError, TypeError) as error:
         return str(error).splitlines()[0]
 
 
@@ -64,7 +66,8 @@ def run_layouts(seed: int, tokens: int) -> Outcome:
     logits = torch.randn(B, tokens, V, generator=generator, dtype=torch.float64)
     tgt_out = torch.randint(V, (B, tokens), generator=generator)
     right = by_hand(logits, tgt_out).item()
-    losses = {name: tried(way, logits, tgt_out) for name, way in WAYS.items()}
+    results = {name: tried(way, logits, tgt_out) for name, way in WAYS.items()}
+    losses = {name: result if isinstance(result, str) else result.item() for name, result in results.items()}
     wrong = losses["viewed"]
     numbers = {"loss": right, "viewed": wrong if isinstance(wrong, float) else 0.0}
     view = logits.view(B, V, tokens)
@@ -90,6 +93,70 @@ def run_layouts(seed: int, tokens: int) -> Outcome:
             Grid("viewed_logits", view[0].numpy(), classes, places, hue="decoder", caption=caption),
         ),
     )
+
+
+# --- Wrong lines of tutorials, of which torch refuses all but one: the messages are its own. ---
+
+TOKENS, WIDTH, HEADS = 4, 4, 2  # x is (1, TOKENS, WIDTH), or scores of as many keys
+
+
+def condition(x: Tensor, mask: Tensor) -> Tensor:
+    """Asks several numbers for one truth value."""
+    return x.masked_fill(mask, -1e9) if mask else x
+
+
+def softmax(x: Tensor, mask: Tensor) -> Tensor:
+    """Gives a module its input together with its settings."""
+    return nn.Softmax(x, dim=-1)
+
+
+def function(x: Tensor, mask: Tensor) -> Tensor:
+    """Passes the function on instead of the mask that it returns."""
+    return x.masked_fill(causal_mask, -1e9)
+
+
+def convolution(x: Tensor, mask: Tensor) -> Tensor:
+    """Gives both convolutions of a feed-forward network d_model inputs and d_ff outputs."""
+    W = x.new_ones(2 * WIDTH, WIDTH, 1)
+    return F.conv1d(F.conv1d(x.mT, W), W)
+
+
+def contiguous(x: Tensor, mask: Tensor) -> Tensor:
+    """Joins heads (1, HEADS, TOKENS, width) by `view` after a transpose."""
+    heads = x.view(1, HEADS, TOKENS, -1)
+    return heads.transpose(1, 2).view(1, TOKENS, WIDTH)
+
+
+def view(x: Tensor, mask: Tensor) -> Tensor:
+    """Cuts heads by `view` alone."""
+    return x.view(1, HEADS, TOKENS, -1)
+
+
+LINES = {  # each with a line that does what was meant
+    condition: "x.masked_fill(mask, -1e9) if mask is not None else x",
+    softmax: "nn.Softmax(dim=-1)(x)",
+    function: "x.masked_fill(~causal_mask(WIDTH), -1e9)",
+    convolution: "F.conv1d(F.conv1d(x.mT, W), W.transpose(0, 1))",
+    contiguous: "heads.transpose(1, 2).reshape(1, TOKENS, WIDTH)",
+    view: "x.view(1, TOKENS, HEADS, -1).transpose(1, 2)",
+}
+
+
+def run_raises(seed: int) -> Outcome:
+    x = torch.randn(1, TOKENS, WIDTH, generator=torch.Generator().manual_seed(seed))
+    mask = torch.ones(TOKENS, WIDTH, dtype=torch.bool)
+    results = {line: tried(line, x, mask) for line in LINES}
+    accepted = [line.__name__ for line, result in results.items() if not isinstance(result, str)]
+    rows = tuple(
+        (
+            inspect.getsource(line).splitlines()[-1].strip().removeprefix("return "),
+            result if isinstance(result, str) else "accepted",
+            LINES[line],
+        )
+        for line, result in results.items()
+    )
+    numbers = {"lines": len(LINES), "accepted": len(accepted)}
+    return Outcome(accepted[0], numbers, (TextTable("lines", ("line", "message", "mended"), rows, numbers),))
 
 
 # --- A forgotten zero_grad: backward() adds to .grad, so the optimiser steps with the sum of all gradients so far, like momentum 1. ---
@@ -158,7 +225,10 @@ LABS = (
         (Control("tokens", (3, V, 5), 3),),
         expects="wrong",
         order=180,
-        next=("loss", "bug_view"),
+        next=("loss", "raises"),
+    ),
+    Lab(
+        "raises", tuple(line.__name__ for line in LINES), run_raises, tuple(LINES), expects="view", order=185, next=("layouts", "bug_view")
     ),
     Lab(
         "zero_grad",

@@ -1,0 +1,108 @@
+"""A lesson of the course: a question to guess first, and steps in the app that the page can observe.
+
+A lesson's messages are `course.<lesson>.…` (see playground/words): `title`, `goal`, `look` (where to look, a line each), `step_<step>`,
+`literature` (the field's terms, and the paper's sections), for teachers `show`, `wrong` and `ask`, and with a question of its own
+`question`, `guess_<answer>` and `why_<answer>`. Those of the tour's stops are `tour.…`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from playground import cursor
+from playground.lessons.lab import compose
+from playground.lessons.run_questions import Question
+from playground.words import say
+
+PREDICT, ANSWER = "predict", "answer"  # the first and the last step of every lesson that asks something,
+QUESTIONS = "#pg-panel-course [data-block='later checks'][aria-busy='false'] > *"  # at the end of a lesson
+WORDS = {PREDICT: "course.predict", ANSWER: "course.answer"}  # and what they say
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step in the app. `when` has the conditions, all required at once, under which the page marks it done:
+
+    - at: fields of the cursor with their values; "*" is any value, "*.x" one that ends in ".x"
+    - ahead: the pinned cell lies in the future of its row
+    - settings, mine, forked: of the run on screen: knobs with their values; it is the visitor's own; it began as a fork
+    - steps, exact: progress of that run, in steps or exact match on held-out sentences
+    - sentence: the sentence is the visitor's "own", has an "unknown" token or comes out "wrong"
+    - read: sentences of the visitor's own were read
+    - guess: the question of this lab, or of the lesson, was answered
+    - checked: each question that stands at the end of this lesson was answered
+    - sees: the element of this CSS selector is in view
+    - read_off: the number that this stop of the tour asks for was written
+    - different: this number of distinct values of these fields, one after another, each under all other conditions
+
+    `to` locates it in the app, as fields of the cursor, and `brings` is a CSS selector to scroll into view there; `knobs` are
+    set first, and others stay as they are; {} are the defaults of all.
+    """
+
+    name: str
+    when: Mapping[str, Any]
+    to: Mapping[str, str] = field(default_factory=dict)
+    knobs: Mapping[str, Any] | None = None
+    brings: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises Refusal for an unknown field or an invalid value."""
+        names, _ = self.when.get("different", ((), 0))
+        for name, value in (*dict.fromkeys(names, "").items(), *self.when.get("at", {}).items(), *self.to.items()):
+            cursor.check(name, "" if value.startswith("*") else value)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """About ten minutes: `minutes` to present, to do and to discuss. The question to guess is a lab's or the lesson's own; the tour has a
+    question at each stop instead."""
+
+    name: str
+    asks: str | Question | None  # the name of a lab, or a question
+    does: tuple[Step, ...]
+    minutes: tuple[int, int, int] = (2, 6, 2)
+    picture: Mapping[str, str] = field(default_factory=dict)  # fields of the view beside its text; by default its first step's
+    shows: str = "figure"  # the kind or id of the block that is the picture
+    labs: tuple[str, ...] = ()  # further labs; `list_labs` adds those that lead to one of its labs
+
+    @property
+    def lab(self) -> str:
+        """The lab with its question; "" for a question of its own."""
+        return self.asks if isinstance(self.asks, str) else ""
+
+    @property
+    def question(self) -> Question | None:
+        return self.asks if isinstance(self.asks, Question) else None
+
+    @property
+    def kept_as(self) -> str:
+        """The browser's storage key of the guess."""
+        return self.lab or f"lesson_{self.name}"
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps: the guess first, the final questions last."""
+        if self.asks is None:
+            return self.does
+        guess = Step(PREDICT, {"guess": self.kept_as}, {"tab": "labs", "lab": self.lab} if self.lab else {})
+        answer = Step(ANSWER, {"checked": self.name}, {"tab": "course", "lesson": self.name}, brings=QUESTIONS)
+        return (guess, *self.does, answer)
+
+    @property
+    def view(self) -> dict[str, str]:
+        """The fields of its picture. A `part` among them holds until its own question was answered: cross-attention would give it away."""
+        return dict(self.picture or next(step.to for step in self.does if "tab" in step.to))
+
+    @property
+    def run(self) -> str:
+        """The run it is about; "" for any run."""
+        return next((step.to["run"] for step in self.does if "run" in step.to), "")
+
+    def say(self, language: str, key: str, **values: Any) -> str:
+        return compose(language, lambda part: f"course.{self.name}.{part}", key, values)
+
+    def step(self, language: str, name: str) -> str:
+        """Returns the instruction of a step."""
+        if "read_off" in next(step.when for step in self.steps if step.name == name):
+            return say(language, "course.read_off", stop=say(language, f"tour.title_{name}"))
+        return say(language, WORDS[name]) if name in WORDS else self.say(language, f"step_{name}")
