@@ -4,6 +4,8 @@ A code is `tp1.date.lessons.answered.before.after.browser.server.signature`: eig
 HMAC-SHA256. `browser` and `server` are digests under the same key, so that neither a visitor's secret nor the key is in it.
 """
 
+from __future__ import annotations
+
 import csv
 import hmac
 import os
@@ -11,6 +13,7 @@ import re
 import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 KEY_FILE = "handin.key"  # in the data folder
 CODE = re.compile(r"(tp1\.\d{8}\.[a-z_-]*\.\d+\.\d+of\d+\.\d+of\d+\.[0-9a-f]{8}\.([0-9a-f]{8}))\.([0-9a-f]{32})", re.ASCII)
@@ -38,6 +41,13 @@ def _mac(key: bytes, text: str) -> str:
     return hmac.digest(key, text.encode(), "sha256").hex()[:32]
 
 
+def tabulate(path: Path, key: bytes) -> DataFrame:
+    """Returns a table of what `verify` yields."""
+    from pandas import DataFrame
+
+    return DataFrame(verify(path, key), columns=COLUMNS)
+
+
 def verify(path: Path, key: bytes) -> Iterator[tuple]:
     """Yields COLUMNS of each row of a CSV file in which a code stands, or should stand; `note` is "" for a good code that comes once."""
     codes: dict[str, int] = {}
@@ -63,3 +73,7 @@ def verify(path: Path, key: bytes) -> Iterator[tuple]:
             codes.setdefault(match[0], line)
             browsers.setdefault(browser, line)
             yield line, f"{date[:4]}-{date[4:6]}-{date[6:]}", len(lessons.split("-")) if lessons else 0, answered, before, after, note
+
+
+if TYPE_CHECKING:
+    from pandas import DataFrame

@@ -44,7 +44,7 @@ words tasks config model reading data variants inspection runs queries
 hub: huggingface_hub torch | config logs model data variants runs backup export
 pretrained: numpy pandas torch | words tasks config export model data variants decoding runs queries
 scripting: torch tqdm | config reading data runs export pretrained
-handin: |
+handin: pandas |
 exercises: torch | words config model data decoding training export pretrained
 features: numpy | words figures knobs config cursor reading model data variants decoding inspection training runs rooms queries lessons
 plot: numpy plotly | words figures config features
@@ -52,7 +52,7 @@ ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart
 logs cursor reading training runs rooms queries lessons export hub features handin
 readme: | words config lessons
 freeze: orjson | words config cursor inspection runs queries lessons features ui
-cli: pandas | words knobs config cursor model reading data decoding runs backup queries lessons features export hub \
+cli: | words knobs config cursor model reading data decoding runs backup queries lessons features export hub \
 ui freeze pretrained exercises handin
 __main__: | cli
 """

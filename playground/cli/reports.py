@@ -118,13 +118,11 @@ def add_verify(commands: Commands) -> None:
 
 
 def verify(options: argparse.Namespace) -> int:
-    from pandas import DataFrame
-
     from playground import handin
     from playground.runs.disk.store import default_folder
 
     key = options.key or (options.folder or default_folder()) / handin.KEY_FILE
-    table = DataFrame(handin.verify(options.file, key.read_bytes().strip()), columns=handin.COLUMNS)
+    table = handin.tabulate(options.file, key.read_bytes().strip())
     _tell_table(table, options.csv)
     return int(table["note"].any())
 

@@ -86,6 +86,12 @@ class DecodingState:
         self.code.select_rows(rows)
 
 
+def next_logprobs(model: Transformer, source: Sequence[int], prefixes: Tensor | Sequence[Sequence[int]]) -> Tensor:
+    """Returns the next-token log probabilities after each of N prefixes of one length, BOS first: (N, L) -> (N, V)."""
+    src = torch.tensor([[*source, EOS]]).expand(len(prefixes), -1)
+    return model(src, torch.as_tensor(prefixes)).logits[:, -1].log_softmax(dim=-1)
+
+
 def require_eval(model: Transformer) -> None:
     if model.training:
         raise ValueError("a model decodes in eval mode")
@@ -153,6 +159,7 @@ def _stack_layers(weights: Sequence[torch.Tensor | None], queries: int, keys: in
 
 
 # ---- greedy decoding and sampling: one token after the other, the likeliest or a random one ----
+
 
 @torch.inference_mode()
 def greedy(

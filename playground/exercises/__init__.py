@@ -8,8 +8,7 @@ checks itself.
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,10 @@ from torch.nn import functional
 from playground.config import BOS, EOS, PAD, Refusal
 from playground.data.batches import collate
 from playground.data.corpus import Item
-from playground.decoding import beam
+from playground.decoding import beam, next_logprobs
 from playground.export.documents import code_cell, markdown_cell, write_notebook
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.masks import padding_mask, target_mask
-from playground.model.transformer import Transformer
 from playground.pretrained import load
 from playground.training.step import cross_entropy
 from playground.words import ENGLISH, known, say
@@ -37,18 +35,6 @@ PART = re.compile(r"^## (en|zh|code|mistakes)\n+(.*?)\s*(?=^## (?:en|zh|code|mis
 MISTAKE = re.compile(r"^- (\w+): `(.*)` → `(.*)`$", re.MULTILINE)
 _SHEET = Path(__file__).with_name("notebook.md")
 DOCTEST = ">>> from playground.exercises import check\n>>> print(check({name}, {language!r}))\n✓ {name}"
-
-
-@dataclass(frozen=True)
-class NextToken:
-    """The log probabilities of the token after each of N prefixes that begin with BOS: (N, L) -> (N, V)."""
-
-    model: Transformer
-    source: list[int]
-
-    def __call__(self, prefixes: Tensor) -> Tensor:
-        src = torch.tensor([[*self.source, EOS]]).expand(len(prefixes), -1)
-        return self.model(src, prefixes).logits[:, -1].log_softmax(dim=-1)
 
 
 @cache
@@ -71,13 +57,13 @@ def list_cases() -> dict[str, list[tuple]]:
         "positions": [(20, model.config.d_model)],
         "layer_norm": [(x, norm.weight, norm.bias) for norm, x in (call for call in calls if isinstance(call[0], nn.LayerNorm))],
         "shift": [([tgt.encode(text) for text in PAIRS.values()],)],
-        "beam_search": [(NextToken(model, src.encode(text)), width, most) for text, width, most in SEARCHES],
+        "beam_search": [(partial(next_logprobs, model, src.encode(text)), width, most) for text, width, most in SEARCHES],
         "p_minus_y": [(logits, batch.tgt_out)],
     }
 
 
-def _write_best(following: NextToken, width: int, most: int) -> tuple[list[int], float]:
-    best = beam(following.model, following.source, width, 0.0, most)[0]
+def _write_best(following: partial, width: int, most: int) -> tuple[list[int], float]:
+    best = beam(*following.args, width, 0.0, most)[0]
     return [*best.ids], best.score
 
 
@@ -129,38 +115,27 @@ def check(function: Callable, language: str = ENGLISH) -> str:
         try:
             results.append(function(*(part.clone() if isinstance(part, Tensor) else part for part in case)))
         except Exception as error:
-            shapes = ", ".join(_shape(part) for part in case)
-            return _answer(language, name, "raised", error=f"{type(error).__name__}: {error}", given=shapes)
+            return f"✗ {name}: {say(language, 'exercises.raised', error=f'{type(error).__name__}: {error}', given=_describe(case))}"
     expected = [EXERCISES[name](*case) for case in cases]
     if _are_equal(results, expected):
         return f"✓ {name}"
-    for key, mistake in list_mistakes(name):
+    for bug, mistake in list_mistakes(name):
         if _are_equal(results, [mistake(*case) for case in cases]):
-            lab = f"lab_{key}.title"
-            return f"✗ {name}: {say(language, lab if known(language, lab) else f'exercises.mistake_{key}')}"
-    shapes = [[_shape(part) for part in _list_parts(result)] for result in (results[0], expected[0])]
-    return _answer(language, name, "value" if shapes[0] == shapes[1] else "shape", given=", ".join(shapes[0]), right=", ".join(shapes[1]))
+            lab = f"lab_{bug}.title"
+            return f"✗ {name}: {say(language, lab if known(language, lab) else f'exercises.mistake_{bug}')}"
+    shapes, rights = _describe(results[0]), _describe(expected[0])
+    return f"✗ {name}: {say(language, 'exercises.value' if shapes == rights else 'exercises.shape', given=shapes, right=rights)}"
 
 
-def _answer(language: str, name: str, key: str, **values: str) -> str:
-    return f"✗ {name}: {say(language, f'exercises.{key}', **values)}"
-
-
-def _list_parts(result: Any) -> tuple:
-    return result if isinstance(result, tuple) else (result,)
-
-
-def _shape(part: Any) -> str:
-    return str(tuple(part.shape)) if isinstance(part, Tensor) else type(part).__name__
+def _describe(values: Any) -> str:
+    values = values if isinstance(values, tuple) else (values,)
+    return ", ".join(str(tuple(value.shape)) if isinstance(value, Tensor) else type(value).__name__ for value in values)
 
 
 def _are_equal(results: list, expected: list) -> bool:
     try:
-        for result, right in zip(results, expected, strict=True):
-            for pair in zip(_list_parts(result), _list_parts(right), strict=True):
-                tensors = torch.broadcast_tensors(*(torch.as_tensor(part).double() for part in pair))
-                torch.testing.assert_close(*tensors, rtol=TOLERANCE, atol=TOLERANCE)
-    except (AssertionError, RuntimeError, TypeError, ValueError):  # another number, shape or type
+        torch.testing.assert_close(results, expected, rtol=TOLERANCE, atol=TOLERANCE, check_dtype=False)
+    except (AssertionError, TypeError, ValueError):  # another number, shape or type
         return False
     return True
 
