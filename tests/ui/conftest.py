@@ -32,10 +32,10 @@ class Site:
     url: str
     http: httpx.Client
 
-    def get(self, path: str, **parameters: Any) -> httpx.Response:
+    def get(self, path: str, /, **parameters: Any) -> httpx.Response:
         return self.http.get(f"{PREFIX}/{path}", params=parameters)
 
-    def panel(self, name: str, **parameters: Any) -> dict:
+    def panel(self, name: str, /, **parameters: Any) -> dict:
         answer = self.get(f"panel/{name}", **parameters)
         assert answer.status_code == 200, answer.text
         return answer.json()

@@ -19,8 +19,8 @@ def build_sums(view: View, forward: SentenceActivations, derivation: Derivation 
     calculation is closed until then."""
     if derivation is None:
         return [make.text("invite", view.say("map.invite"), css="map-invite")]
-    title, label = view.say("map.sheet_title", cell=cell), partial(_build_label, view, forward)
-    return [build_sheet(view, derivation, title, label, secret=secret, on_tour=brief, still=view.number("row") is None)]
+    title, label, mode = view.say("map.sheet_title", cell=cell), partial(_build_label, view, forward), "closed" if brief else "question"
+    return [build_sheet(view, derivation, title, label, secret=secret, mode=mode, still=view.number("row") is None)]
 
 
 def has_question(derivation: Derivation | None) -> bool:
@@ -30,10 +30,11 @@ def has_question(derivation: Derivation | None) -> bool:
 
 def build_sheet(
     view: View, derivation: Derivation, title: str, label: Callable[[Label], dict], own: str = "map.sheet_equals",
-    secret: bool = False, on_tour: bool = False, still: bool = False,
+    secret: bool = False, mode: str = "question", still: bool = False,
 ) -> dict:  # fmt: skip
     """Builds a derivation; `label` labels its numbers, `own` is the words key of the result. When `secret`, the last line is left to the
-    student, and `answer` is only for the page's script; `on_tour` the stop asks; `still`: the page doesn't scroll to it."""
+    student, and `answer` is only for the page's script. By its `mode` it asks a "question", is "open", or "closed" until
+    the tour's question is answered. `still`: the page doesn't scroll to it."""
     heads = {side: view.say(f"map.sheet_{derivation.operation}_{side}") for side in SIDES} if derivation.terms else {}
     steps = [
         {"why": view.say(step.key, **step.values), "text": _set_heads(step.text, heads), "result": step.result} for step in derivation.steps
@@ -45,8 +46,8 @@ def build_sheet(
         title,
         secret=secret,
         answer=float(derivation.recorded),
-        asks=not on_tour and has_question(derivation),
-        closed=on_tour,
+        asks=mode == "question" and has_question(derivation),
+        closed=mode == "closed",
         equals="" if secret else _write_equals(view, derivation, own),
         sign=SIGNS.get(derivation.operation, ""),
         head=list(heads.values()),

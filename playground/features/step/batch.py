@@ -158,7 +158,7 @@ def build_arithmetic(view: View, invite: str, *sheets: dict) -> dict:
 
 def build_sheet(view: View, rows: BatchRows, derivation: Derivation, title: str, own: str, still: bool = False) -> dict:
     """Builds a derivation whose terms are tokens; `own` is the words key of the result. `still`: the page doesn't scroll to it."""
-    return derivation_view.build_sheet(view, derivation, title, build_labeller(view, rows), own, question=False, still=still)
+    return derivation_view.build_sheet(view, derivation, title, build_labeller(view, rows), own, mode="open", still=still)
 
 
 def build_labeller(view: View, rows: BatchRows) -> Callable[[Label], dict]:
