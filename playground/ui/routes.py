@@ -36,7 +36,7 @@ from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
 from playground.ui.downloads import attention_file, snippets, takeaway, workbook_file
 from playground.ui.network import address_of, describe_lan, is_loopback
-from playground.ui.rights import FILE, LINK, PUBLIC, READER, VISITOR, GuardedRoute, Right, respond_not_found
+from playground.ui.rights import FILE, LINK, PUBLIC, READER, VISITOR, GuardedRoute, Right, require_run, respond_not_found
 from playground.ui.turns import Pace
 
 HEARTBEAT_S = 15.0  # seconds between keep-alive comments on a quiet stream
@@ -112,6 +112,7 @@ class Responses:
 
     def handin(self, request: Request) -> dict:
         """Signs what the visitor's browser says of the course."""
+        require_run(VISITOR, self._runs, "", _token(request))
         date = time.strftime("%Y-%m-%d", time.gmtime())
         return {"code": handin.sign(self._key, date, *checks.read_result(request.query_params), _token(request))}
 

@@ -78,7 +78,7 @@ def test_every_formula_is_what_the_model_computes(book):
 @pytest.mark.parametrize("book", ["pre-norm"], indirect=True)
 def test_the_proposed_change_changes_the_loss_as_proposed(book):
     line = book[0].worksheets[0]["A5"].value.replace("−", "-")
-    sheet, cell, new, change = re.search(r"on '(.+)'!(\w+), .* Type =(\S+): .* about (\S+)\.$", line).groups()
+    sheet, cell, new, change = re.search(r"on '(.+)'!(\w+) of .* Type =(\S+): .* about (\S+)\.$", line).groups()
     calculated = calculate(book, {f"'[w.xlsx]{sheet.upper()}'!{cell}": float(new)})
     difference = next(float(value[0, 0]) for text, value, _ in calculated if text.startswith("=loss-"))
     assert difference == pytest.approx(float(change), rel=0.3)
@@ -100,7 +100,7 @@ def test_what_has_no_workbook_names_the_setting_that_has(tmp_path, capsys):
         sort.workbook("cab" * 60, tmp_path / "w.xlsx")
     assert main(["export", "sort", "--target", "hello"]) == 2
     assert main(["export", "reverse", "--xlsx", "hello", "-o", str(tmp_path / "w.xlsx")]) == 2
-    assert "Train one with d_model 32" in capsys.readouterr().err
+    assert "takes d_model 32 at most" in capsys.readouterr().err
 
 
 def test_a_shipped_run_is_written_from_the_command_line(tmp_path):
