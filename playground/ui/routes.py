@@ -111,7 +111,7 @@ class Responses:
         return (_embed_parts(self._panels.get_or_make(cache_key, lambda: _serialise_parts(make()))) if shared else make()), view
 
     def handin(self, request: Request) -> dict:
-        """Signs what the visitor's browser says of the course."""
+        """Signs what the visitor's browser says of the course. Raises Refusal without a token, of which the code has a mark."""
         require_run(VISITOR, self._runs, "", _token(request))
         date = time.strftime("%Y-%m-%d", time.gmtime())
         return {"code": handin.sign(self._key, date, *checks.read_result(request.query_params), _token(request))}
@@ -169,7 +169,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         get("/code", LINK, lambda request: snippets(runs, reader, request.query_params, _token(request))),
         get("/qr", PUBLIC, _draw_qr),
         get("/handin", VISITOR, responses.handin),
-        get(f"/{worksheet.PATH}", READER, lambda request: _print_worksheet(request, responses.view)),
+        get(f"/{worksheet.PATH}", PUBLIC, lambda request: _print_worksheet(request, responses.view)),
         GuardedRoute(f"{PREFIX}/asset/{{version}}/{{name:path}}", _send_asset, PUBLIC, cost=FILE),
         GuardedRoute(f"{PREFIX}/live/{{run}}", responses.live, LINK, stream="visitor"),
     ]
