@@ -196,7 +196,7 @@ def test_where_it_looks_on_average(rows, answer):
 @pytest.mark.parametrize(("unit", "joint"), [("characters", ""), ("bpe", " ")])
 def test_two_unknown_tokens_come_out_alike_or_not(monkeypatch, unit, joint):
     def answer(write):
-        monkeypatch.setattr(run_questions, "translate", lambda *of: SimpleNamespace(candidates=[SimpleNamespace(text=write(of[-1]))]))
+        monkeypatch.setattr(run_questions, "translate", lambda *now: SimpleNamespace(candidates=[SimpleNamespace(text=write(now[-1]))]))
         return run_questions.unknown(SimpleNamespace(units=lambda run: (unit, unit)), None, None, "ab")
 
     assert answer(lambda text: text[:0:-1])[0] == "same", "whatever came first"

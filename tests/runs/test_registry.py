@@ -7,7 +7,7 @@ from playground.config import Refusal
 from playground.features.shared.queries.activations import plan_change
 from playground.features.shared.queries.reader import Reader
 from playground.inspection.edits import apply, parse
-from playground.runs import orders, recording
+from playground.runs import recording
 from playground.runs.disk import saves
 from playground.runs.names import owner_of
 from playground.training.loop import Training
@@ -57,8 +57,6 @@ def test_paused_and_stepped_it_goes_one_step_and_a_pause_can_be_taken_back(world
 
 
 def test_what_a_run_at_rest_does_not_do(world):
-    assert (orders.WORKING, orders.RESUMABLE) == (("queued", "preparing", "training"), ("paused", "stopped", "interrupted"))
-    assert {*orders.FINISHED} == {*orders.STATUSES} - {*orders.WORKING, "paused"}
     run, done = begun(world, order="pause"), ended(world, steps=2)
     at_work = [(of, order, "runs.not_at_work") for of, order in ((run, "pause"), (done, "pause"), (done, "stop"))]
     for of, order, key in [*at_work, (done, "resume", "runs.not_resumable"), (done, "step_once", "runs.not_resumable")]:

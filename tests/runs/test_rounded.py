@@ -79,14 +79,17 @@ def test_a_run_takes_5_mb_and_no_attention_weight_changes_by_more_than_the_page_
     assert max(np.abs(weights(exact[step]) - weights(run.replay.parameters_by_step[step])).max() for step in exact) < ROUNDING
 
 
-def test_they_are_made_into_a_folder_and_read_back(tmp_path, monkeypatch):
+def test_they_are_made_into_a_folder_and_read_back_by_their_folders_names(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(train_inline, "CHECKPOINTS", {"sort": {**TINY, "task": "sort", "steps": 3}})
     for _ in range(2):  # the second takes the place of the first
         (run,) = make_checkpoints(tmp_path, ("sort",))
-    (back,) = read_shipped(tmp_path)
-    assert (run.step, back.id, back.name, back.step, back.shipped) == (3, "sort", "sort", 3, True)
-    assert back.experiment == tiny(task="sort", steps=3)
     assert [path.name for path in tmp_path.iterdir()] == ["sort"]
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "README.md").write_text("")
+    (back,) = read_shipped(tmp_path)
+    assert (run.step, back.id, back.name, back.step, back.experiment) == (3, "sort", "sort", 3, tiny(task="sort", steps=3))
+    assert (back.owner, back.shipped, back.resumable, "broken" in caplog.text) == ("", True, False, True)
+    assert read_shipped(tmp_path / "nowhere") == []
     assert tree_size(tmp_path) == sum(file.stat().st_size for file in (tmp_path / "sort").iterdir())
 
 

@@ -12,7 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from playground.choices import VARIANTS
 from playground.config import PAD, limits
-from playground.data.batches import Batch, batches, collate, pad_to_multiple, split_batch
+from playground.data.batches import Batch, batches, collate, split_batch
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
@@ -94,14 +94,6 @@ def test_side_by_side_is_one_after_the_other_bit_for_bit(dropout, threads):
         assert list(alone.steps()) == list(wide.steps())
         assert alone.validate() == wide.validate()
     assert all(map(torch.equal, alone.model.parameters(), wide.model.parameters()))
-
-
-def test_each_part_has_dropout_masks_of_its_own():
-    training, drawn = training_of(dropout=0.5, threads=2, steps=2), []
-    for model in training.replicas:
-        model.encoder[0].residual.dropout.register_forward_hook(lambda *_, model=model: drawn.append(model.generator.initial_seed()))
-    list(training.steps())
-    assert len(set(drawn)) == 4  # two parts of two steps
 
 
 KNOBS = [
@@ -276,22 +268,6 @@ def is_taken_back(training: Training) -> None:
 @pytest.mark.parametrize("captured", [True, False])
 def test_a_step_that_is_no_number_is_taken_back(captured):
     is_taken_back(replayed(dropout=0.0, steps=40)[0] if captured else training_of(steps=40))
-
-
-@pytest.mark.night
-@settings(max_examples=10)
-@given(st.sampled_from(VARIATIONS), st.booleans())
-def test_added_rows_and_columns_change_neither_loss_nor_gradient(knobs, packed):
-    training = training_of(dropout=0.0, **knobs)
-    (batch,), model = split_batch(some_items(training, 21), 1, packed), training.model
-    wide = pad_to_multiple(batch, 16)
-    assert wide.src.shape > batch.src.shape
-    assert not any(length % 16 for tensor in wide if tensor is not None for length in tensor.shape)
-    results = []
-    for padded in (batch, wide):
-        loss = cross_entropy(model(padded.src, padded.tgt_in, padded.packing).logits, padded.tgt_out)
-        results.append((loss, *torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)))
-    torch.testing.assert_close(*results, rtol=1e-4, atol=1e-5)
 
 
 def test_only_so_many_shapes_are_recorded_and_too_little_memory_for_a_step_itself_is_not_passed_over():

@@ -147,9 +147,6 @@ def test_who_asks_sees_their_own_runs_only_and_no_key(site, run):
     assert [card.json()["mine"] for card in cards] == [True, False]
     for reply in (*cards, *(read(path, MINE) for path in ("boot", "runs", "panel/runs", "history"))):
         assert not [key for key in (MINE, owner_of(MINE)) if key in reply.text]
-
-
-def test_a_token_is_read_to_its_128th_character():
     assert token_of(Headers({TOKEN: "x" * 200})) == "x" * 128
 
 
@@ -221,13 +218,10 @@ NO_CALLS = (
 )  # fmt: skip
 
 
-def test_what_is_no_json_object_is_one_sentence(page):
+def test_what_is_no_json_object_or_no_call_is_one_sentence(page):
     for way in (*WAYS, "call/translate", "call/v2/translate"):
         for name, body in NO_CALL_BODIES.items():
             assert refused(page.post(way, body)) == "api.no_json", (way, name)
-
-
-def test_what_is_no_call_is_one_sentence(page):
     fits = {"event_id": None, "trigger_id": 3, "oauth_token": None, "simple_format": False, "batched": False, "session_hash": "x" * 64}
     assert page.post("run/predict", page.call("take_preset") | fits).status_code == 200
     for way in WAYS:

@@ -245,7 +245,7 @@ def test_an_address_uploads_so_many_files_and_bytes_an_hour(size):
     assert [upload(peer, 1) for _ in range(4)] == [200, 200, 200, 429]
 
 
-def test_what_is_uploaded_lies_in_the_servers_folder_until_it_is_an_hour_old(site, tmp_path, monkeypatch):
+def test_what_is_uploaded_lies_in_the_servers_folder_until_it_is_an_hour_old_or_newer_files_take_its_room(site, tmp_path, monkeypatch):
     monkeypatch.setattr(site.app, "uploaded_file_dir", str(tmp_path))
     (path,) = site.http.post(UPLOAD, files={"files": ("a.txt", io.BytesIO(b"a\tb\n"))}).json()
     assert path.startswith(str(tmp_path))
@@ -254,9 +254,6 @@ def test_what_is_uploaded_lies_in_the_servers_folder_until_it_is_an_hour_old(sit
     assert os.path.exists(path)
     delete_old(tmp_path, 1000, clock=lambda: old + 60)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_beyond_so_many_bytes_the_oldest_go_first(tmp_path):
     for age in range(4):
         (tmp_path / str(age)).write_bytes(bytes(1000))
         os.utime(tmp_path / str(age), (1000 - age, 1000 - age))

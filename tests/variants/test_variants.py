@@ -348,12 +348,14 @@ def test_one_attention_object_has_the_same_matrices_for_both_jobs():
 
 
 @torch.inference_mode()
-def test_wrongly_scaled_attention_is_torchs_with_that_scale():
-    q, k, v = draw(3, 2, 4, 5, 8)
-    mask = torch.ones(5, 5, dtype=torch.bool).tril()
+def test_wrongly_scaled_attention_is_torchs_with_that_scale_and_a_tiny_fill_gives_masked_keys_a_score_of_zero():
+    (q, k, v), mask = draw(3, 2, 4, 5, 8), torch.ones(5, 5, dtype=torch.bool).tril()
     for attend, divisor in ((scaled_twice, 8), (scaled_by_d_model, 32**0.5)):
         expected = F.scaled_dot_product_attention(q, k, v, mask, scale=1 / divisor)
         torch.testing.assert_close(attend(q, k, v, mask, 0.5, OFF)[0], expected)
+    scores = q @ k.mT / math.sqrt(8)
+    weights = tiny_filled(q, k, v, mask, 0.5, OFF)[1]
+    torch.testing.assert_close(weights, torch.where(mask, scores, torch.zeros(())).softmax(dim=-1))
 
 
 @torch.no_grad()
@@ -392,15 +394,6 @@ def test_the_memory_is_masked_by_the_lengths_of_the_target():
     src, tgt_in = torch.tensor([[4, 9, 7, EOS]]), torch.tensor([[BOS, 7, 9, 4]])
     for length, same in ((4, True), (1, False)):
         assert torch.allclose(changed(src, tgt_in[:, :length]).logits, paper(src, tgt_in[:, :length]).logits) == same
-
-
-@torch.inference_mode()
-def test_a_tiny_fill_gives_masked_keys_a_score_of_zero():
-    q, k, v = draw(3, 1, 1, 4, 8)
-    mask = torch.ones(4, 4, dtype=torch.bool).tril()
-    weights = tiny_filled(q, k, v, mask, 0.5, OFF)[1]
-    scores = q @ k.mT / math.sqrt(8)
-    torch.testing.assert_close(weights, torch.where(mask, scores, torch.zeros(())).softmax(dim=-1))
 
 
 def test_a_softmax_in_the_loss_is_cross_entropy_of_probabilities_with_a_floor():

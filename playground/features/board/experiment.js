@@ -56,13 +56,13 @@ async function train(activity) {
 }
 
 /** Draws the bar of a student: their arm, and the button that trains it or leads to its run. */
-function drawArm() {
-  const { boot, room } = page, experiment = boot && room && !room.teacher ? newest() : null;
+async function drawArm() {
+  const frame = await ready("pg-frame"), { boot, room } = page, experiment = boot && room && !room.teacher ? newest() : null;
   const isThere = experiment?.run && experiment.run === cursor.run && cursor.tab === "training", isBoard = experiment?.board && cursor.tab !== "board";
   let place = document.getElementById("pg-arm");
   const isShown = experiment?.arm && experiment.name !== away && (!isThere || isBoard);
   if (!isShown) return void place?.remove();
-  if (!place) document.getElementById("pg-frame").parentElement.append((place = h("div", { id: "pg-arm", role: "group" })));
+  if (!place) frame.parentElement.append((place = h("div", { id: "pg-arm", role: "group" })));
   if (same(place, [experiment, waiting, isThere, isBoard])) return;
   const waits = waiting === experiment.name, label = say("room_arm", { arm: armName(experiment) });
   const open = () => openMine({ run: experiment.run });

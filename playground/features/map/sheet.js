@@ -107,7 +107,8 @@ register("worksheet", (element, block) => {
   const open = (text, key, id) => h("a", { class: "pg-link-button", id, target: "_blank", rel: "noopener", dataset: { key } }, text);
   const links = [open(words.open, "0", "pg-paper"), open(words.key, "1", "pg-paper-key")];
   const aim = () => {
-    const sheet = { seed: String(Math.max(0, Math.floor(Number(seed.value) || 0))), kind: kind.value, run: cursor.run, step: cursor.step, text: sentenceText(), target: cursor.target };
+    const { run, step, target } = cursor, number = Math.max(0, Math.floor(Number(seed.value) || 0));
+    const sheet = { seed: String(number), kind: kind.value, run, step, text: sentenceText(), target };
     for (const link of links) link.href = routeUrl("worksheet", { ...sheet, key: link.dataset.key, lang: cursor.lang });
   };
   for (const control of [seed, kind]) control.addEventListener("input", aim);

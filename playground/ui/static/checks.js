@@ -35,7 +35,8 @@ function report({ id, lesson, asked: hash, value, right }) {
 }
 
 /** How many questions are answered at the ends of lessons. */
-export const countAnswers = () => Object.entries(recall(KEY)).reduce((sum, [lesson, all]) => sum + (["before", "after"].includes(lesson) ? 0 : Object.keys(all).length), 0);
+export const countAnswers = () =>
+  Object.entries(recall(KEY)).reduce((sum, [lesson, all]) => sum + (["before", "after"].includes(lesson) ? 0 : Object.keys(all).length), 0);
 
 export function forgetAnswers() {
   forget(KEY);

@@ -125,7 +125,7 @@ register("forget", (element) => {
   element.replaceChildren(forgets);
 }, { always: true });
 
-/** What this browser keeps of the course, as a code signed by the server, made when it is asked for. */
+/** The results of the course in this browser as a code that the server signs at a click. */
 register("handin", (element, block) => {
   const code = h("input", { readOnly: true, hidden: true, "aria-label": block.label, onfocus: () => code.select() });
   const sign = async () => {

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from playground.runs.disk import files, store
+from playground.runs.disk import files
 from playground.runs.disk.store import Store, default_folder, make_folder
 from playground.runs.disk.watch import DiskWatch
 from playground.runs.history import History
@@ -123,17 +123,6 @@ def test_two_servers_never_share_a_folder_unless_the_disk_knows_no_locks(kept, m
     monkeypatch.setattr("fcntl.flock", Mock(side_effect=OSError(37, "No locks available")))
     Store(kept.folder).close()
     assert "second server" in caplog.text
-
-
-def test_shipped_runs_are_read_by_their_folders_names(tmp_path, caplog):
-    run = trained()
-    store.write_run(tmp_path / "reverse", run, train_inline.contents(run))
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "README.md").write_text("")
-    (back,) = store.read_shipped(tmp_path)
-    assert (back.id, back.name, back.owner, back.shipped, back.resumable) == ("reverse", "reverse", "", True, False)
-    assert "broken" in caplog.text
-    assert store.read_shipped(tmp_path / "nowhere") == []
 
 
 def test_a_full_disk_is_said_until_a_write_succeeds(world):

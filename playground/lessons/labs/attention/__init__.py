@@ -236,7 +236,7 @@ LABS = (
         (Control("n_heads", (2, 4, 8), 4),),
         expects="head",
         order=90,
-        next=("softmax", "shapes"),
+        next=("softmax", "qkv"),
     ),
     Lab(
         "permutation",

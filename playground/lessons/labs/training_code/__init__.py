@@ -225,7 +225,7 @@ LABS = (
         (Control("tokens", (3, V, 5), 3),),
         expects="wrong",
         order=180,
-        next=("loss", "bug_view"),
+        next=("loss", "raises"),
     ),
     Lab(
         "raises", tuple(line.__name__ for line in LINES), run_raises, tuple(LINES), expects="view", order=185, next=("layouts", "bug_view")
