@@ -155,7 +155,7 @@ def _reads(people: People) -> list[Call]:
         f"{PAGE}/asset/{{version}}/{{name:path}}": {}, f"{PAGE}/{{version}}/preview.png": {},
         f"{PAGE}/boot": {"run": "reverse", "d_model": "64", "lang": "en"}, f"{PAGE}/health": {},
         f"{PAGE}/runs": {"lang": "zh"}, f"{PAGE}/qr": {"text": "a"}, f"{PAGE}/handin": {"done": "tour"},
-        f"{PAGE}/worksheet": run | {"text": "ab", "kind": "loss"}, f"{PAGE}/run/{{run}}": {"lang": "en"},
+        f"{PAGE}/worksheet": {"run": "reverse", "text": "ab", "kind": "loss"}, f"{PAGE}/run/{{run}}": {"lang": "en"},
         f"{PAGE}/live/{{run}}": {"since": "0"},
         f"{PAGE}/panel/{{name}}": run | {"text": "ab", "step": "1", "head": "1", "lang": "en"},
         f"{PAGE}/history": run | {"table": "validations"}, f"{PAGE}/table": run | {"runs": people.run}, f"{PAGE}/board": run | room,
