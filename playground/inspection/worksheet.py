@@ -28,6 +28,7 @@ TASKS = {"scores": "s", "scaled": "s′", "masked": "s″", "weights": "α", "mi
 CONFIG = ModelConfig(
     d_model=4, n_heads=1, encoder_layers=1, decoder_layers=1, d_ff=4, positions="none", embedding_scale=False, bias=False
 )  # fmt: skip
+LARGE = 1e9  # no other number of a sheet is
 DECIMALS = 4  # of every number on the sheet
 
 
@@ -141,8 +142,8 @@ def _format(derivation: Derivation) -> str:
 
 
 def round_number(number: str) -> str:
-    """Rounds a printed number to the sheet's decimals."""
-    if "e" in number:
+    """Rounds a printed number to the sheet's decimals; not that of a masked score, -1e30."""
+    if abs(float(number)) > LARGE:
         return number
     text = f"{float(number):.{DECIMALS}f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text

@@ -52,7 +52,8 @@ LESSONS = (
             _vary("heads", ("layer", "head"), 3, {**ATTENTION, **REVERSE, "part": "cross", "step": ""}),
             Step("cell", {"at": {"tab": "attention", "q": "*", "k": "*"}}, ATTENTION | REVERSE | UNPINNED),
         ),
-        picture={**ATTENTION, "part": "decoder"},
+        picture={**ATTENTION, "part": "cross"},
+        gives_away=True,
     ),
     Lesson(
         "why",

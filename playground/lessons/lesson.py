@@ -63,6 +63,7 @@ class Lesson:
     minutes: tuple[int, int, int] = (2, 6, 2)
     picture: Mapping[str, str] = field(default_factory=dict)  # fields of the view beside its text; by default its first step's
     shows: str = "figure"  # the kind or id of the block that is the picture
+    gives_away: bool = False  # whether the picture answers the lesson's own question: then it comes after the guess
     labs: tuple[str, ...] = ()  # further labs; `list_labs` adds those that lead to one of its labs
 
     @property
@@ -90,7 +91,7 @@ class Lesson:
 
     @property
     def view(self) -> dict[str, str]:
-        """The fields of its picture. A `part` among them holds until its own question was answered: cross-attention would give it away."""
+        """The fields of its picture."""
         return dict(self.picture or next(step.to for step in self.does if "tab" in step.to))
 
     @property

@@ -124,7 +124,7 @@ def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
         blocks.text("title", _write_title(view, lesson), css="pg-heading"),
         blocks.text("goal", lesson.say(view.language, "goal"), css="pg-about"),
         *_build_run(view, lesson.run),
-        _build_picture(view, lesson),
+        *_build_picture(view, lesson),
         *_build_question(view, lesson),
         kinds.steps("steps", lesson.name, view.say("course.do"), _list_steps(view.language, lesson)),
         kinds.points("look", view.say("page.course_look"), lesson.say(view.language, "look").split("\n")),
@@ -136,12 +136,11 @@ def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
     ]
 
 
-def _build_picture(view: View, lesson: Lesson) -> dict:
-    """Builds the live picture of the lesson's view."""
-    to = lesson.view
-    if lesson.question and view.choice("predicted", (*lesson.question.guesses, UNKNOWN)):
-        to.pop("part", None)
-    return kinds.glimpse("glimpse", view.say("page.course_go"), view.say("page.loading"), to, lesson.shows)
+def _build_picture(view: View, lesson: Lesson) -> list[dict]:
+    """Builds the live picture of the lesson's view; where it would answer the lesson's question, once that is guessed."""
+    if lesson.gives_away and not view.choice("predicted", (*lesson.question.guesses, UNKNOWN)):
+        return []
+    return [kinds.glimpse("glimpse", view.say("page.course_go"), view.say("page.loading"), lesson.view, lesson.shows)]
 
 
 def _build_deal(view: View, lesson: Lesson) -> list[dict]:

@@ -268,8 +268,11 @@ def test_a_sheet_of_the_run_on_screen_has_the_numbers_of_its_model(site, kind):
             names = [" ".join(view.run.tokenizers[1].piece(id) for id in each.ids[len(prefix) :]) for each in searched]
             assert [box.answer for box in boxes_of[2]] == names
         else:
-            words = " ".join(source for source, _ in view.examples()).split()[8 * seed - 8 : 8 * seed + 1]
-            merges, pieces = by_sentencepiece((" ".join(words[:8]),), words[8], len(boxes_of[0]))
+            words, word = " ".join(source for source, _ in view.examples()).split(), boxes_of[1][0].name
+            chosen = words[8 * seed - 8 : 8 * seed]
+            merges, pieces = by_sentencepiece((" ".join(chosen),), word, len(boxes_of[0]))
+            assert word in {*words} - {*chosen}
+            assert len(pieces) < len(f"▁{word}"), "nothing would be merged"
             assert [box.answer.split(" (")[0].replace(" + ", "") for box in boxes_of[0]] == merges
             assert boxes_of[1][0].answer.split() == pieces
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from playground.config import EOS, Refusal
 from playground.features.shared.figures.tokens import visible
+from playground.features.shared.naming import name as name_run
 from playground.features.shared.view import View, language
 from playground.inspection.arithmetic import bracket
 from playground.inspection.edits import norm_module
@@ -118,6 +119,7 @@ def make_beam(view: View, seed: int) -> Drawn:
     fed = tuple(piece.id for piece in forward.fed[: (seed - 1) % len(forward.fed) + 1])
     source = [piece.id for piece in forward.source]
     groups = view.reader.work(view.run, view.step, ("two steps", view.text, fed), lambda model, _: rank_paths(model, source, fed, TOKENS))
+    groups = [{path: round(value, 4) for path, value in group.items()} for group in groups]  # as printed: the key adds these
     first, logs = groups[0], {path: value for group in groups for path, value in group.items()}
     totals = {path: value + first.get(path[:-1], 0.0) for path, value in logs.items()}
     beam = [*first][:WIDTH]
@@ -142,9 +144,11 @@ def make_beam(view: View, seed: int) -> Drawn:
 def make_bpe(view: View, seed: int) -> Drawn:
     """The first merges of byte-pair encoding in some words of the run's held-out sentences, and the pieces of the next word."""
     every = [word for source, _ in view.examples() for word in source.split()]
-    *chosen, word = [every[(WORDS * (seed - 1) + n) % len(every)] for n in range(WORDS + 1)]
+    rest = [every[(WORDS * (seed - 1) + n) % len(every)] for n in range(len(every))]
+    chosen = rest[:WORDS]
     text = (" ".join(chosen),)
     merges = [merge for merge in learn(text, COUNT) if merge[1] > 1]
+    word = next((word for word in rest if word not in chosen and len(encode(word, merges)) > 1), rest[-1])  # some of it is merged
     words = words_of(text)
     table = WorksheetTable("", tuple(" ".join(pieces) for pieces in words), tuple((str(count),) for count in words.values()))
     tasks = {
@@ -160,7 +164,7 @@ RUN_SHEETS = {"loss": make_loss, "norm": make_norm, "beam": make_beam, "bpe": ma
 def draw_sheet(view: View, kind: str, seed: int) -> Worksheet:
     """Returns a sheet of the run on screen. The name of its task is a formula, or the key of an instruction."""
     tables, tasks, values = RUN_SHEETS[kind](view, seed)
-    values |= {"run": view.run.name, "step": view.activations.step, "text": view.text}
+    values |= {"run": name_run(view.run, view.language, view.token), "step": view.activations.step, "text": view.text}
     return Worksheet(seed, kind, tuple(tables), tuple(WorksheetTask(name, tuple(boxes)) for name, boxes in tasks.items()), values)
 
 

@@ -58,6 +58,8 @@ export function doneOf(name) {
 export const stopUpNext = () => stepsOf(TOUR).find(({ name }) => !doneOf(TOUR).includes(name))?.name ?? stepsOf(TOUR)[0].name;
 
 export const stepsOf = (name) => lessons().find((lesson) => lesson.name === name)?.steps ?? [];
+/** Whether what to look at in a lesson can be told: it would answer the guess that is made first. */
+export const isGuessed = (name) => stepsOf(name).every((step) => step.name !== "predict") || doneOf(name).includes("predict");
 export const isDone = (name) => doneOf(name).length === stepsOf(name).length;
 /** Where to go on: the lesson under way, else the first that isn't done. */
 export const upNext = () => (lessonUnderWay() && !isDone(progress().now) ? lessonUnderWay() : lessons().find((lesson) => !isDone(lesson.name)));

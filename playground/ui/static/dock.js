@@ -4,7 +4,7 @@
 
 import { FIELDS, PLACES, cursor, move, subscribe } from "./store.js";
 import { button, h, say } from "./dom.js";
-import { counted, doneOf, isTouring, leave, lessonAfter, lessonUnderWay, numberOf } from "./course.js";
+import { counted, doneOf, isGuessed, isTouring, leave, lessonAfter, lessonUnderWay, numberOf } from "./course.js";
 import { dots, points, ways } from "./lessons.js";
 
 const PATIENCE = 20_000; // milliseconds without progress, after which the next step gets a hint
@@ -40,7 +40,7 @@ function draw() {
     h("h3", {}, lesson.title), h("ol", {}, lesson.steps.map((step) => item(lesson, step, step === next))),
     next ? "" : h("p", { class: "pg-lesson-next" }, say("course_all_done")),
     next || !following ? "" : openLesson(following, say("course_next", { title: following.title })),
-    h("h3", {}, say("course_look")), points(lesson.look),
+    isGuessed(lesson.name) ? h("section", {}, h("h3", {}, say("course_look")), points(lesson.look)) : "",
   );
 }
 

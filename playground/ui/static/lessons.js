@@ -4,7 +4,7 @@
 import { cursor, move, page } from "./store.js";
 import { button, childrenOf, h, read, say } from "./dom.js";
 import { setControls } from "./knobs.js";
-import { doneOf, forgetCourse, isDone, lessons, stepsOf, upNext } from "./course.js";
+import { doneOf, forgetCourse, isDone, isGuessed, lessons, stepsOf, upNext } from "./course.js";
 import { answersOf, countAnswers, forgetAnswers } from "./checks.js";
 import { forgetGuesses } from "./labs.js";
 import { prose } from "./glossary.js";
@@ -86,8 +86,9 @@ register("glimpse", async (element, { to, shows, label, wait }, { query }) => {
   else if (answer?.error) picture.replaceChildren();
 }, { always: true });
 
-/** A few sentences, each on its own. */
+/** A few sentences, each on its own; those on a lesson once its guess is made. */
 register("points", (element, block) => {
+  element.hidden = !isGuessed(cursor.lesson);
   element.replaceChildren(h("h3", {}, block.title), points(block.points));
 });
 
