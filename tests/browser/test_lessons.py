@@ -40,7 +40,10 @@ def test_a_lesson_is_done_by_doing_it(visit):
     course.locator(f".pg-lesson[data-lesson={FIRST.name}]").click()
     expect(page.locator(".pg-steps li")).to_have_count(len(FIRST.steps))
     expect(page.locator(".pg-steps li.done")).to_have_count(0)
+    look = course.locator("[data-block='points look']")
+    expect(look).to_be_hidden()  # it would answer the question
     guess(page, "last")
+    expect(look).to_be_visible()
     expect(step(page, "predict")).to_have_class("done")
     expect(course.locator("[data-block='text verdict']")).to_contain_text(words("lessons.right"))
     student = visit(where(page))  # copied from the address bar, guess and all: no guess of a link counts

@@ -90,7 +90,7 @@ register("glimpse", async (element, { to, shows, label, wait }, { query }) => {
 register("points", (element, block) => {
   element.hidden = !isGuessed(cursor.lesson);
   element.replaceChildren(h("h3", {}, block.title), points(block.points));
-});
+}, { always: true, on: ["progress"] });
 
 /** Sentences as a list, their terms explained. */
 export function points(texts) {
