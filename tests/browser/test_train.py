@@ -52,11 +52,23 @@ def test_first_look(visit: Callable[..., Page]):
 
 
 def test_train_and_watch_and_wind_back(visit):
-    """The curve grows, the sentence turns right, it ends and says so; the replay goes back, plays, and a fork starts in the middle."""
-    slow = {"optimiser": "adam", "schedule": "constant", "learning_rate": 1e-4, "warmup": 0, "steps": 300, "eval_every": 30}
+    """The curve grows and the sentence turns right while a run trains; the next one ends and says so; the replay goes back, plays, and a
+    fork starts in the middle."""
+    slow = {"optimiser": "adam", "schedule": "constant", "learning_rate": 1e-4, "warmup": 0, "steps": STEPS, "eval_every": 30}
     page = visit(link(ONE_SENTENCE | slow))
     page.evaluate(WATCH)
     page.locator("#pg-figure-loss").scroll_into_view_if_needed()  # it is drawn while it is in sight
+    train(page)
+    watched = lambda: page.evaluate("watched")  # noqa: E731
+    eventually(page, watched, lambda now: len(now["points"]) >= 2 and min(now["right"], default=5) < 5 == now["right"][-1])
+    page.locator("#pg-stop").click()
+    has_status(page, "stopped")
+    over = lambda: words("page.training_over", status=page.locator("#pg-status").inner_text())  # noqa: E731
+    read_aloud = lambda: eventually(page, lambda: watched()["aloud"], lambda now: now[-1:] == [over()])  # noqa: E731
+    read_aloud()
+    page.evaluate("watched.aloud.length = 0")
+    page.locator("#knob-steps input").fill("300")
+    eventually(page, lambda: address(page).get("steps"), lambda steps: steps == "300")
     run = train(page)
     has_status(page, "done")
     name = page.locator("#pg-run option:checked").inner_text()
@@ -65,15 +77,12 @@ def test_train_and_watch_and_wind_back(visit):
     expect(learn).to_have_attribute("data-run", run)
     expect(page.locator("#pg-status")).to_contain_text("exact match 100.0 %")
     expect(page.locator(".pg-probes tr .pg-probe-output .pg-chip.right")).to_have_text([*RIGHT, "<eos>"])
-    expect(page.locator("#pg-figure-loss")).to_have_attribute("data-points", str(300 + 10))
+    eventually(page, lambda: [len(line["x"]) for line in lines(page, "loss")][:2], lambda counts: counts == [300, 10])
     expect(page.locator("#pg-figure-learn-cross .xtick text")).to_have_text(["ich", "mochte", "ein", "bier", "<eos>"])
     expect(output(page)).to_have_text(RIGHT)
-    over = lambda: words("page.training_over", status=page.locator("#pg-status").inner_text())  # noqa: E731
-    watched = eventually(page, lambda: page.evaluate("watched"), lambda now: now["aloud"][-1:] == [over()])
-    assert len(watched["points"]) >= 2, "the curve did not grow while the run trained"
-    assert watched["right"][0] < watched["right"][-1] == 5, "the tokens did not turn right while the run trained"
-    assert watched["aloud"][0] == words("page.started", name=name)  # what is read aloud: its beginning, its quarters and its end
-    assert set(watched["aloud"][1:-1]) <= {words("page.training_part", percent=percent) for percent in (25, 50, 75)}
+    aloud = read_aloud()
+    assert aloud[0] == words("page.started", name=name)  # what is read aloud: its beginning, its quarters and its end
+    assert set(aloud[1:-1]) <= {words("page.training_part", percent=percent) for percent in (25, 50, 75)}
     expect(page.locator("#pg-go")).to_have_css("position", "sticky")  # Train stays in sight above a control that a sentence leads to
     replay = replay_of(page, frames=10)
     count = number(replay, "data-frames")
