@@ -183,6 +183,9 @@ def pages(visitors: Visitors, url: str, request: pytest.FixtureRequest) -> Itera
 def visit(visitors: Visitors, server: Server, request: pytest.FixtureRequest) -> Iterator[Callable[..., Page]]:
     with pages(visitors, server.url, request) as open:
         yield open
+    if request.node.stash.get(FAILED, False):  # what it trains would hold up its second try
+        server.stop()
+        server.start()
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import ready
+
 from tests.browser.steps import (  # isort: skip
     ONE_SENTENCE, SMALL, STEPS, address, decoder_rows, drawn, drawn_from, eventually, figure, has_address, has_status, link, new_run,
     number, output, press_tab, replay_of, watch_values, source, tab, train, type_sentence, words,
@@ -54,21 +56,18 @@ def test_first_look(visit: Callable[..., Page]):
 def test_train_and_watch_and_wind_back(visit):
     """The curve grows and the sentence turns right while a run trains; the next one ends and says so; the replay goes back, plays, and a
     fork starts in the middle."""
-    slow = {"optimiser": "adam", "schedule": "constant", "learning_rate": 1e-4, "warmup": 0, "steps": STEPS, "eval_every": 30}
-    page = visit(link(ONE_SENTENCE | slow))
+    slow = ONE_SENTENCE | {"optimiser": "adam", "schedule": "constant", "learning_rate": 1e-4, "warmup": 0}
+    page = visit(link(slow | {"steps": STEPS, "eval_every": 300}))
     page.evaluate(WATCH)
-    page.locator("#pg-figure-loss").scroll_into_view_if_needed()  # it is drawn while it is in sight
+    loss, watched = page.locator("#pg-figure-loss"), lambda: page.evaluate("watched")
+    loss.scroll_into_view_if_needed()  # it is drawn while it is in sight
     train(page)
-    watched = lambda: page.evaluate("watched")  # noqa: E731
     eventually(page, watched, lambda now: len(now["points"]) >= 2 and min(now["right"], default=5) < 5 == now["right"][-1])
     page.locator("#pg-stop").click()
     has_status(page, "stopped")
-    over = lambda: words("page.training_over", status=page.locator("#pg-status").inner_text())  # noqa: E731
-    read_aloud = lambda: eventually(page, lambda: watched()["aloud"], lambda now: now[-1:] == [over()])  # noqa: E731
-    read_aloud()
-    page.evaluate("watched.aloud.length = 0")
-    page.locator("#knob-steps input").fill("300")
-    eventually(page, lambda: address(page).get("steps"), lambda steps: steps == "300")
+    page.goto(link(slow | {"steps": 300, "eval_every": 30}))
+    ready(page)
+    page.evaluate(WATCH)
     run = train(page)
     has_status(page, "done")
     name = page.locator("#pg-run option:checked").inner_text()
@@ -80,7 +79,8 @@ def test_train_and_watch_and_wind_back(visit):
     eventually(page, lambda: [len(line["x"]) for line in lines(page, "loss")][:2], lambda counts: counts == [300, 10])
     expect(page.locator("#pg-figure-learn-cross .xtick text")).to_have_text(["ich", "mochte", "ein", "bier", "<eos>"])
     expect(output(page)).to_have_text(RIGHT)
-    aloud = read_aloud()
+    over = lambda: words("page.training_over", status=page.locator("#pg-status").inner_text())  # noqa: E731
+    aloud = eventually(page, lambda: watched()["aloud"], lambda now: now[-1:] == [over()])
     assert aloud[0] == words("page.started", name=name)  # what is read aloud: its beginning, its quarters and its end
     assert set(aloud[1:-1]) <= {words("page.training_part", percent=percent) for percent in (25, 50, 75)}
     expect(page.locator("#pg-go")).to_have_css("position", "sticky")  # Train stays in sight above a control that a sentence leads to
@@ -95,8 +95,7 @@ def test_train_and_watch_and_wind_back(visit):
     expect(learn.locator(".pg-probes .pg-wrong")).to_have_count(1)
     expect(page.locator("#pg-replay-step")).to_have_text("step 0 of 300")
     drawn(learn)
-    line = page.locator("#pg-figure-loss")
-    eventually(page, lambda: line.evaluate("plot => plot.layout.shapes[0]"), lambda mark: mark["visible"] is True and mark["x0"] == 0)
+    eventually(page, lambda: loss.evaluate("plot => plot.layout.shapes[0]"), lambda mark: mark["visible"] is True and mark["x0"] == 0)
     expect(tab(page, "attention")).to_have_attribute("data-step", "0")
     press_tab(page, "training")
     replay.fill(str(count - 3))
