@@ -72,6 +72,13 @@ export const heldHead = () => (page.held.run === cursor.run && !(page.held.early
 
 const AGAIN = 10_000; // milliseconds until a stream that was refused is asked for once more
 let source = null;
+let merged = null; // the run with the updates that have come since the last frame
+
+/** Tells the page of the updates that have come: once a frame, since a browser that is slow to draw would do nothing else. */
+function tellUpdates() {
+  if (merged && merged.id === page.live.id) change({ live: merged });
+  merged = null;
+}
 
 /** Listens to a run, if it isn't being listened to: of one that has ended nothing more came, until it was resumed. */
 export function follow(id) {
@@ -81,6 +88,7 @@ export function follow(id) {
 }
 
 function connect() {
+  tellUpdates();
   source?.close();
   source = null;
   const { id, version } = page.live;
@@ -88,13 +96,15 @@ function connect() {
   const stream = (source = listen(routeUrl(`live/${encodeURIComponent(id)}`, { since: version, by: page.boot?.by ?? "" })));
   stream.onmessage = (event) => {
     if (stream !== source) return;
-    change({ live: mergeUpdate(page.live, JSON.parse(event.data)) });
-    if (is("over")) stream.close();
+    if (!merged) requestAnimationFrame(tellUpdates);
+    merged = mergeUpdate(merged ?? page.live, JSON.parse(event.data));
+    if (page.boot?.statuses.over.includes(merged.status)) stream.close();
   };
   // a browser gives up by itself where the answer is no stream, such as when too many windows are open
   stream.onerror = () => stream === source && stream.readyState === EventSource.CLOSED && setTimeout(() => stream === source && connect(), AGAIN);
   stream.addEventListener("gone", () => {
     stream.close();
+    merged = null;
     change({ live: { ...page.live, status: "gone" } });
   });
 }
