@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from playground.config import Refusal
+from playground.handin import KEY_FILE, read_key, write_key
 from playground.rooms.store import FILE as ROOM_FILE, SET_ASIDE, read_room
 from playground.runs.disk import files
 from playground.runs.disk.folder import FORMER, LAZY_PARTS, NAMES
@@ -28,11 +29,12 @@ WHOLE, EARLIER, DAMAGED, NEWER, LEFT_OVER = VERDICTS = ("whole", "earlier save",
 LOST = (EARLIER, DAMAGED, NEWER)  # verdicts of saved data that this version can't read
 TRIES, PAUSE_S = 4, 0.05  # a server that saves moves the folder away for a moment
 TEMPORARY = ".store-"  # begins the names of the folders that an export or an import works in
-FIRST = "store.json"  # identifies the archive
+FIRST = "store.json"  # identifies the archive, and has the key that signs codes: older versions read past it
 NEWEST_ALONE, FORMAT = 1, 2  # without and with previous saves; older versions read the first
 FILE = re.compile(  # the name of a file in an archive
     rf"{re.escape(FIRST)}|rooms/{ROOM_FILE.pattern}|runs/{ID.pattern}(\.old)?/({'|'.join(map(re.escape, ('run.json', *NAMES, *FORMER)))})"
 )
+KEY = re.compile(r"[!-~]{16,256}")
 SPARE_BYTES = 50_000_000  # that must remain free on the disk
 
 
@@ -97,6 +99,8 @@ def export(root: Path, out: Path, all_saves: bool = False) -> Report:
             _link_store(root, snapshot)
             _keep_whole(snapshot, all_saves, report)
             header = {"format": FORMAT if all_saves else NEWEST_ALONE, "made": round(time.time())}
+            if (root / KEY_FILE).exists():
+                header[KEY_FILE] = read_key(root).decode()
             (snapshot / FIRST).write_bytes(files.to_json(header))
             with tarfile.open(unfinished, "w", format=tarfile.USTAR_FORMAT, dereference=True) as tar:  # hard links too become files
                 for path in (snapshot / FIRST, *sorted(snapshot.glob("r*/**/*"))):
@@ -152,8 +156,13 @@ def _members(tar: tarfile.TarFile) -> list[tarfile.TarInfo]:
 
 
 def _move_in(staging: Path, root: Path) -> Report:
-    """Moves the whole and new runs and rooms of an extracted archive into the store."""
-    report = Report()
+    """Moves the whole and new runs and rooms of an extracted archive into the store, and its key where there is none."""
+    report, key = Report(), files.parse_json((staging / FIRST).read_bytes(), FIRST).get(KEY_FILE)
+    if isinstance(key, str) and KEY.fullmatch(key):
+        if not (root / KEY_FILE).exists():
+            write_key(root, key)
+        elif read_key(root).decode() != key:
+            report.notes[KEY_FILE] = "another one is there already"
     for kind in ("runs", "rooms"):
         for folder in (staging, root):
             (folder / kind).mkdir(exist_ok=True)

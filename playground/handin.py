@@ -24,9 +24,14 @@ def read_key(folder: Path) -> bytes:
     """Returns the server's key, made at the first call, which only its user may read. Raises OSError."""
     path = folder / KEY_FILE
     if not path.exists():
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_hex(32))
+        write_key(folder, secrets.token_hex(32))
     return path.read_bytes().strip()
+
+
+def write_key(folder: Path, key: str) -> None:
+    """Writes the key of a server that has none. Raises OSError."""
+    with os.fdopen(os.open(folder / KEY_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(key)
 
 
 def sign(key: bytes, date: str, lessons: Sequence[str], answered: int, rounds: Sequence[tuple[int, int]], visitor: str) -> str:

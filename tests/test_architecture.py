@@ -36,15 +36,15 @@ training: torch | choices knobs config model data variants decoding
 runs: numpy pandas safetensors torch | words config logs model reading data variants training
 ray: ray | words logs runs
 rooms: | words knobs config logs cursor runs
-backup: | config runs rooms
+handin: pandas |
+backup: | config runs rooms handin
 queries: numpy sacrebleu torch | tasks config cursor model reading data variants decoding inspection training runs
 lessons: numpy torch | words tasks choices knobs config cursor model data variants decoding inspection training runs queries
 export: huggingface_hub numpy onnxscript safetensors sentencepiece torch xlsxwriter | \
 words tasks config model reading data variants inspection runs queries
-hub: huggingface_hub torch | config logs model data variants runs backup export
+hub: huggingface_hub torch | config logs model data variants runs backup export handin
 pretrained: numpy pandas torch | words tasks config export model data variants decoding runs queries
 scripting: torch tqdm | config reading data runs export pretrained
-handin: pandas |
 exercises: torch | words config model data decoding training export pretrained
 features: numpy | words figures knobs config cursor reading model data variants decoding inspection training runs rooms queries lessons
 plot: numpy plotly | words figures config features

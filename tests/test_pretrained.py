@@ -204,6 +204,11 @@ def test_an_average_is_the_mean_of_the_last_saved_parameters(capsys):
     for name in run.snapshot.parameters:
         mean = sum(run.replay.parameters(at)[1][name].double() for at in last) / 3
         torch.testing.assert_close(averaged[name].detach().double(), mean, atol=1e-6, rtol=0)
+    for source, count, key in (("reverse", 0, "bad"), ("reverse", -2, "bad"), ("hf:a/b", 3, "no"), ("https://a.b/?run=c", 0, "no")):
+        with pytest.raises(Refusal, check=lambda refusal, key=key: refusal.key == f"runs.{key}_average"):
+            playground.load(source, average=count)
+    assert main(["translate", "reverse", "hello", "--average", "3", "--step", "0"]) == 2
+    assert str(Refusal("runs.average_of_step")) in capsys.readouterr().err
     assert main(["translate", "reverse", "hello", "--average", "3"]) == 0
     assert capsys.readouterr().out == f"{playground.load('reverse', average=3).translate('hello')}\n"
 

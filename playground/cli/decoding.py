@@ -250,6 +250,8 @@ def _open_run(options: argparse.Namespace) -> Iterator[Open]:
     from playground.features.shared.queries.reader import Reader
     from playground.runs.corpora import Corpora
 
+    if options.average != 1 and options.step is not None:
+        raise Refusal("runs.average_of_step")
     run, reader = find(options.run), Reader(SimpleNamespace(corpora=Corpora()), threads=1)
     run.average(options.average)
     try:

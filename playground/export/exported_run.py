@@ -136,25 +136,23 @@ _OURS = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
 
 def files_of(source: str, average: int = 1) -> Mapping[str, bytes]:
     """Returns the contents of NAMES; see `pretrained.load`."""
-    if source.startswith("hf:"):
-        return _files_of_folder(snapshot_of(source.removeprefix("hf:"), NAMES))
-    if source.startswith(("http://", "https://")):
-        return files_of_link(source, NAMES)
+    is_link = source.startswith(("hf:", "http://", "https://"))
     shipped = sorted(path.name for path in SHIPPED.iterdir() if path.is_dir()) if SHIPPED.is_dir() else []
     path = SHIPPED / source if source in shipped else Path(source).expanduser()
-    if path.is_dir():
-        return _files_of_folder(path, average)
-    if path.is_file():
-        return files_of_zip(files.read_bytes(path, MAX_BYTES), NAMES)
-    raise Refusal("export.not_found", source=source[:200], names=", ".join(shipped))
-
-
-def _files_of_folder(path: Path, average: int = 1) -> Mapping[str, bytes]:
-    """Reads an exported folder, or a run's."""
-    if (path / "run.json").is_file():
+    if not (is_link or path.exists()):
+        raise Refusal("export.not_found", source=source[:200], names=", ".join(shipped))
+    if not is_link and (path / "run.json").is_file():
         run = Folder(path).run
         run.average(average)
         return export_run(run).model_files()
+    if average != 1:
+        raise Refusal("runs.no_average", name=source[:200])
+    if source.startswith("hf:"):
+        path = snapshot_of(source.removeprefix("hf:"), NAMES)
+    elif is_link:
+        return files_of_link(source, NAMES)
+    elif path.is_file():
+        return files_of_zip(files.read_bytes(path, MAX_BYTES), NAMES)
     return {name: files.read_bytes((path / name).resolve(), MAX_BYTES, name) for name in NAMES}  # the Hub's cache holds links
 
 

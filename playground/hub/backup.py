@@ -12,6 +12,7 @@ from huggingface_hub.errors import EntryNotFoundError
 from playground import logs
 from playground.backup import Report, bring, export
 from playground.config import Refusal
+from playground.handin import KEY_FILE
 from playground.hub.model import check_name, translate_errors
 from playground.runs.runtime import Loop, Runtime
 
@@ -90,6 +91,6 @@ class HubBackup:
             logs.event(log, "upload_failed", logs.logging.WARNING, reason=error.key if isinstance(error, Refusal) else logs.reason(error))
 
     def _list_state(self) -> frozenset:
-        """Lists the saves and rooms of the store with their times: each save is a new folder, each room a new file."""
-        places = (path for kind in ("runs", "rooms") for path in (self._root / kind).glob("*") if not path.name.startswith("."))
+        """Lists the saves, rooms and key of the store with their times: each save is a new folder, each room a new file."""
+        places = (path for name in ("runs/*", "rooms/*", KEY_FILE) for path in self._root.glob(name) if not path.name.startswith("."))
         return frozenset((path.name, path.stat().st_mtime_ns) for path in places)

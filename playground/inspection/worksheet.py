@@ -151,15 +151,3 @@ def round_number(number: str) -> str:
 
 def _make_table(symbol: str, names: tuple[str, ...], values: np.ndarray) -> WorksheetTable:
     return WorksheetTable(symbol, names, tuple(tuple(round_number(str(value)) for value in row) for row in values.tolist()))
-
-
-def rank_paths(model: Transformer, source: list[int], fed: tuple[int, ...], count: int) -> list[dict[tuple[int, ...], float]]:
-    """Returns the `count` likeliest next tokens after the tokens `fed`, as paths with the log probabilities of their last tokens in nats,
-    and then the same after each of these paths that hasn't ended: two steps of a beam search. `source` ends with EOS."""
-    def extend(path: tuple[int, ...]) -> dict[tuple[int, ...], float]:
-        logits = model(torch.tensor([source]), torch.tensor([[*fed, *path]])).logits[0, -1]  # (V,)
-        values, ids = logits.log_softmax(-1).topk(count)
-        return {(*path, id): value for value, id in zip(values.tolist(), ids.tolist(), strict=True)}
-
-    first = extend(())
-    return [first, *(extend(path) for path in first if path[-1] != EOS)]

@@ -15,7 +15,6 @@ UNPINNED = {"part": "cross", "q": "", "k": ""}  # clicking a pinned cell would r
 VOTES = '#pg-panel-teacher_forcing [data-block="figure votes-bars"]'
 REVERSE, GERMAN, NUMBERS, TWO_ANSWERS = ({"run": run} for run in ("reverse", "german_english", "numbers_de", "one_to_many"))
 # The arms of the learning-rate lesson: each rate is three times the one before.
-RATES_BASE = {"task": "reverse", "steps": 90, "batch_size": 80}
 RATES = tuple({"learning_rate": rate} for rate in (0.006, 0.018, 0.054, 0.16, 0.48))
 
 GPT = {"architecture": "causal_decoder"}
@@ -195,7 +194,7 @@ LESSONS = (
             Step(
                 "rates",
                 {"settings": {"task": "reverse"}, "mine": True, "steps": 90, "different": (("run",), 2)},
-                knobs=RATES_BASE | RATES[0],
+                knobs={"task": "reverse", "steps": 90, "batch_size": 80} | RATES[0],
             ),
             Step("compare", {"at": {"tab": "runs"}, "mine": True, "sees": LAID_OVER}, {"tab": "runs"}),
             Step("fork", {"mine": True, "forked": True}, {"tab": "training"}),
@@ -203,6 +202,7 @@ LESSONS = (
         (2, 8, 2),
         picture={"tab": "training"},
         shows="learning_rate",
+        deals=RATES,
     ),
     Lesson(
         "decoding",

@@ -129,6 +129,7 @@ class Lab:
     minutes: int = 4  # including reading and guessing
     kind: str = "worked_example"  # one of labs.KINDS
     order: int = 0  # among labs of its kind
+    is_drawn: bool = True  # whether its seed changes what it shows
     starts: bool = False  # among the first that the page recommends
     expects: str | None = None  # the answer that its numbers support, with any seed; "" without one, None untested
 

@@ -64,6 +64,7 @@ class Lesson:
     picture: Mapping[str, str] = field(default_factory=dict)  # fields of the view beside its text; by default its first step's
     shows: str = "figure"  # the kind or id of the block that is the picture
     gives_away: bool = False  # whether the picture answers the lesson's own question: then it comes after the guess
+    deals: tuple[Mapping[str, Any], ...] = ()  # knobs that a teacher deals to a class, on top of the first step's
     labs: tuple[str, ...] = ()  # further labs; `list_labs` adds those that lead to one of its labs
 
     @property

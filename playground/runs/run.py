@@ -162,11 +162,16 @@ class Run:
 
     def average(self, count: int) -> None:
         """Replaces the newest parameters, in memory only, by the mean of the last `count` saved ones: checkpoint averaging (Vaswani et al.
-        2017, section 6.1). A run whose replay has fewer is averaged over those. Raises Refusal."""
-        if count < 2:
+        2017, section 6.1). A run whose replay has fewer is averaged over those. Raises Refusal: also for less than 1, and where only the
+        newest are kept."""
+        if count < 1:
+            raise Refusal("runs.bad_average", average=count)
+        if count == 1:
             return
         step, newest = self.parameters_at(None)
         earlier = [at for at in self.replay.parameter_steps if at < step][::-1][: count - 1]
+        if not earlier:
+            raise Refusal("runs.no_average", name=self.label or self.name)
         saved = [newest, *(self.replay.parameters(at)[1] for at in earlier)]
         mean = {name: torch.stack([parameters[name] for parameters in saved]).mean(dim=0) for name in newest}
         self.parts["snapshot"] = Snapshot(0, step, mean)

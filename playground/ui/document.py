@@ -176,7 +176,8 @@ class FirstScreen:
         stills = (still(blocks[name, ""]["figure"], blocks[name, "1"]["figure"], wide_block["title"]) for name in WIDTHS)
         pictures = "".join(f'<div class="{name}" {MODEL_TEXT}>{picture}</div>' for name, picture in zip(WIDTHS, stills, strict=True))
         words = f'<h3>{escape(wide_block["title"])}</h3><p>{escape(wide_block["caption"])}</p>'
-        figure = f'<div class="panel"><div class="figure">{words}<div class="pictures">{pictures}</div></div></div>'
+        about = f'<p class="what">{escape(view.say("page.preview_about"))}</p>'
+        figure = f'<div class="panel">{about}<div class="figure">{words}<div class="pictures">{pictures}</div></div></div>'
         body = f'<div class="body">{_draw_knobs(language)}{figure}</div>'
         screen = f"<style>{_read_static('first.css')}</style>{_draw_frame(view)}{body}"
         tag = f'<div id="pg-first" lang="{view.say("language.html")}" dir="{view.say("language.direction")}">'

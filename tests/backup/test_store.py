@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from playground import backup
+from playground import backup, handin
 from playground.backup import DAMAGED, EARLIER, LEFT_OVER, NEWER, WHOLE, bring, check, export
 from playground.cli import main
 from playground.config import Refusal
@@ -127,12 +127,17 @@ def test_with_all_saves_the_one_before_comes_back_too(moved, tmp_path):
 
 def test_the_commands_and_what_is_there_already_stays_as_it_is(data, moved, tmp_path, capsys):
     folder, path = data
+    (tmp_path / "codes.csv").write_text(handin.sign(handin.read_key(folder), "2026-11-29", ["tour"], 1, [(1, 12), (2, 12)], ME))
     assert main(["store", "export", "-o", str(tmp_path / "out.tar"), "--folder", str(folder)]) == 0
     assert "2 runs and 1 rooms" in capsys.readouterr().out
     assert os.stat(tmp_path / "out.tar").st_mode & 0o077 == 0
     assert main(["store", "import", str(tmp_path / "out.tar"), "--folder", str(tmp_path / "other")]) == 0
     assert main(["store", "check", "--folder", str(tmp_path / "other")]) == 0
     assert path.name in capsys.readouterr().out
+    assert main(["verify", str(tmp_path / "codes.csv"), "--folder", str(tmp_path / "other")]) == 0, "its codes are its own again"
+    (tmp_path / "other" / handin.KEY_FILE).write_text("f" * 64)
+    assert handin.KEY_FILE in bring(tmp_path / "out.tar", tmp_path / "other").notes
+    assert handin.read_key(tmp_path / "other") == b"f" * 64
     assert main(["store", "check", "--folder", str(tmp_path / "nowhere")]) == 2
     before = (path / "run.json").read_bytes()
     assert main(["store", "import", str(moved[1]), "--folder", str(folder)]) == 1

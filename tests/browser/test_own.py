@@ -105,6 +105,14 @@ def test_upload_and_train(visit):
     assert len(lines) >= 5
     assert lines[0] in dict(PAIRS)
     assert all(pair in PAIRS for pair in zip(lines[1::2], lines[2::2], strict=True))
+    drawn(tab(page, "map"))
+    page.locator("#pg-kind").select_option("bpe")
+    with page.expect_popup() as sheet:
+        page.locator("#pg-paper").click()
+    expect(sheet.value.locator("td").first).to_be_visible()  # its owner reads it, and another number of it
+    sheet.value.locator("button").click()
+    expect(sheet.value.locator("td").first).to_be_visible()
+    assert words("runs.sentences_private")[:30] in page.request.get(page.locator("#pg-paper").get_attribute("href")).text()
 
 
 @pytest.mark.night

@@ -8,6 +8,7 @@ import pytest
 from huggingface_hub import HfApi
 from huggingface_hub.errors import EntryNotFoundError
 
+from playground import handin
 from playground.config import Refusal
 from playground.hub import backup as module
 from playground.hub.backup import HubBackup
@@ -49,7 +50,10 @@ def test_a_new_disk_gets_what_the_last_one_had(address, tmp_path):
         done(runs.create(tiny(steps=4), ME))
         Rooms(folders[0] / "rooms").open(ME, "en", time.time() + DAY)
         assert (backup.save(), backup.save()) == (True, False)
+        key = handin.read_key(folders[0])
+        assert (backup.save(), backup.save()) == (True, False)
     report = again.restore()
+    assert handin.read_key(folders[1]) == key
     assert (report.runs, report.rooms) == (1, 1)
     assert not again.save(), "what came from there needn't go back"
     with served(folders[1]) as runs:

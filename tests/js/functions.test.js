@@ -39,10 +39,10 @@ const table = (title, act, rows) => test(title, () => {
 });
 
 page.boot.course.push({ name: "tour", steps: [{ name: "ids" }, { name: "sum" }] });
-table("the tour goes on at the first stop that isn't done", (...tour) => {
-  localStorage.setItem("playground-course", JSON.stringify({ done: { tour } }));
+table("the tour goes on where it was left, at the first stop that isn't done", (stop, ...tour) => {
+  localStorage.setItem("playground-course", JSON.stringify({ stop, done: { tour } }));
   return stopUpNext();
-}, [["ids"], ["sum", "ids"], ["ids", "ids", "sum"]]);
+}, [["ids", ""], ["sum", "", "ids"], ["ids", "", "ids", "sum"], ["sum", "sum"], ["ids", "sum", "sum"]]);
 
 const own = { settings: { own: "x" } }, bare = { settings: { own: "" } };
 table("a link to a run of sentences that are not shared promises no view of them", opensFor,

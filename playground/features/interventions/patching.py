@@ -134,17 +134,18 @@ def _draw_stream(
 def _draw_heads(view: View, result: PatchedSentence, part: str) -> dict:
     values, (_, layer, head) = result.patching.restored[part], _find_best_of(result.patching.restored, part)
     caption = view.say("interventions.patch_best", name=f"{layer + 1}.{head + 1}", share=short(float(values[layer, head])))
-    rows, columns = ([str(number) for number in range(1, size + 1)] for size in values.shape)
+    down, at = ([*range(1, size + 1)] for size in values.shape)
     titles = view.say("interventions.patch_layer"), view.say("interventions.patch_head")
-    return _draw(view, f"patch-{part}", part, values, rows, columns, titles, caption, share=3)
+    pins = {"fields": ("layer", "head"), "down": down, "at": at, "chosen": view.head(*values.shape)}
+    return _draw(view, f"patch-{part}", part, values, [*map(str, down)], [*map(str, at)], titles, caption, share=3, **pins)
 
 
 def _draw(
     view: View, id: str, part: str, values: np.ndarray, rows: list[str], columns: list[str], titles: tuple[str, str], caption: str,
-    share: int,
+    **options: object,
 ) -> dict:  # fmt: skip
-    """Draws a heat map from 0 (as corrupted) to 1 (as clean)."""
-    picture = draw_map(view, values, rows, columns, view.say("interventions.patch_restored"), kind=part, titles=titles, share=share)
+    """Draws a heat map from 0 (as corrupted) to 1 (as clean); `options` as of `draw_map`."""
+    picture = draw_map(view, values, rows, columns, view.say("interventions.patch_restored"), kind=part, titles=titles, **options)
     return blocks.figure(id, picture, caption, view.say(f"interventions.{id.replace('-', '_')}"))
 
 

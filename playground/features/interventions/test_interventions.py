@@ -185,6 +185,10 @@ def test_patches_are_drawn_as_measured_and_what_cannot_be_patched_is_said(site):
     assert result.patching.restored["target"][-1].round(6).tolist() == [0, 0, 1]
     assert "head" in block(panel, "patch-caption")["text"]
     assert block(panel, "patch-there")["to"]["tab"] == "attention"
+    heads = {}, {"layer": "2", "head": "3"}
+    plain, pinned = (block(site.panel("interventions", **patch, **at), "patch-cross")["figure"]["layout"] for at in heads)
+    assert [plain["meta"][name] for name in ("fields", "down", "at")] == [["layer", "head"], [1, 2], [1, 2, 3, 4]]
+    assert [any(shape["visible"] for shape in each["shapes"]) for each in (plain, pinned)] == [False, True], "a clicked head is ringed"
     for corrupted, key in (("hell", "patch_length"), ("hello", "patch_same")):
         refused = site.panel("interventions", **patch | {"corrupted": corrupted})
         assert block(refused, "patch-reason")["text"] == say("en", f"interventions.{key}", clean=5, corrupted=4)

@@ -12,7 +12,7 @@ from playground.features.shared.naming import title
 from playground.features.shared.view import View
 from playground.lessons import course
 from playground.lessons.checks import AFTER, BEFORE, BELIEFS, ROUNDS, list_checks
-from playground.lessons.course import LESSONS, PATHS, RATES, RATES_BASE, Lesson
+from playground.lessons.course import LESSONS, PATHS, Lesson
 from playground.lessons.labs import get
 from playground.lessons.run_questions import ASKED
 
@@ -144,10 +144,10 @@ def _build_picture(view: View, lesson: Lesson) -> list[dict]:
 
 
 def _build_deal(view: View, lesson: Lesson) -> list[dict]:
-    """Builds the button that deals the learning rates to a class; only its teacher sees it (see static/room.css)."""
-    if lesson.name != "steering":
+    """Builds the button that deals the lesson's knobs to a class; only its teacher sees it (see static/room.css)."""
+    if not lesson.deals:
         return []
-    values = {"knobs": RATES_BASE, "arms": [*RATES], "order": "together"}
+    values = {"knobs": lesson.does[0].knobs, "arms": [*lesson.deals], "order": "together"}
     return [blocks.button("deal", "room", view.say("course.deal"), command="deal", values=values)]
 
 

@@ -167,6 +167,8 @@ def _build_controls(view: View, lab: Lab, settings: dict[str, Value], toss: int)
             for value in control.choices
         ]
         controls.append(blocks.choice(control.name, "set", lab.say(view.language, f"control_{control.name}"), options, urlencode(settings)))
+    if not lab.is_drawn:
+        return controls
     return [*controls, blocks.button("toss", "move", view.say("lessons.toss"), to={"toss": toss % FIELDS["toss"].high + 1})]
 
 

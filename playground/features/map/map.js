@@ -210,11 +210,22 @@ function settle(map, before) {
   const free = document.activeElement === document.body || document.activeElement?.closest(".pg-map");
   if (tile && free && !isTouring() && !document.activeElement?.closest(".pg-open input")) tile.focus({ preventScroll: true });
   if (!map.block.open || !tile) return;
-  const top = frameHeight() + tourHeight() + map.element.firstChild.offsetHeight + (innerHeight < 850 ? 42 : 84); // with the line it comes from
-  const at = tile.getBoundingClientRect(), detail = map.element.querySelector(".pg-open").getBoundingClientRect();
-  if (at.top >= top && detail.bottom <= innerHeight && !isTouring()) return; // on a tour each stage comes to the same place
+  const edge = frameHeight() + tourHeight() + map.element.firstChild.offsetHeight, box = (element) => element.getBoundingClientRect();
+  const at = box(tile), detail = map.element.querySelector(".pg-open");
+  const top = edge + (isTouring() ? rowBefore(map, at, edge, detail) : innerHeight < 850 ? 42 : 84); // with the line it comes from
+  if (at.top >= top && box(detail).bottom <= innerHeight && !isTouring()) return; // on a tour each stage comes to the top
   const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
   scrollBy({ top: at.top - top, behavior });
+}
+
+/** Pixels for the whole row of tiles or tokens before that of an open tile; a margin where the picture would not be whole below it. */
+function rowBefore(map, at, edge, detail) {
+  const margin = 6, rows = [...map.element.querySelectorAll(".pg-tile, .pg-fold, .pg-tokens")].map((element) => element.getBoundingClientRect());
+  const above = rows.filter(({ bottom, height }) => height && bottom <= at.top + 1);
+  const [before] = above.sort((first, next) => next.bottom - first.bottom || first.top - next.top);
+  const picture = (detail.querySelector(".pg-plot") ?? detail).getBoundingClientRect(), tour = document.querySelector("#pg-panel-map .pg-tour");
+  const end = tourHeight() ? innerHeight : tour.getBoundingClientRect().top, room = before ? at.top - before.top + margin : margin;
+  return edge + room + picture.bottom - at.top <= end ? room : margin;
 }
 
 document.addEventListener("keydown", (event) => {

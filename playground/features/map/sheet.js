@@ -1,8 +1,8 @@
 // A calculation sheet: how one number came to be, with its terms as ways back through the model; or as a question.
 // @ts-check
 
-import { cursor, move, sentenceText } from "../../ui/static/store.js";
-import { button, h, isEnter, minus, replaceChildren, routeUrl } from "../../ui/static/dom.js";
+import { cursor, move, page, sentenceText } from "../../ui/static/store.js";
+import { button, h, isEnter, minus, readPage, replaceChildren, routeUrl } from "../../ui/static/dom.js";
 import { caption } from "../../ui/static/glossary.js";
 import { register } from "../../ui/static/kinds.js";
 import { doneOf } from "../../ui/static/course.js";
@@ -104,7 +104,7 @@ register("worksheet", (element, block) => {
   const seed = h("input", { ...number, id: "pg-seed" });
   const option = (choice) => h("option", { value: choice.value, selected: choice.value === block.value }, choice.label);
   const kind = h("select", { id: "pg-kind" }, block.kinds.map(option));
-  const open = (text, key, id) => h("a", { class: "pg-link-button", id, target: "_blank", rel: "noopener", dataset: { key } }, text);
+  const open = (text, key, id) => h("a", { class: "pg-link-button", id, target: "_blank", rel: "noopener", dataset: { key }, onclick: openOwn }, text);
   const links = [open(words.open, "0", "pg-paper"), open(words.key, "1", "pg-paper-key")];
   const aim = () => {
     const { run, step, target } = cursor, number = Math.max(0, Math.floor(Number(seed.value) || 0));
@@ -116,3 +116,25 @@ register("worksheet", (element, block) => {
   const line = h("div", { class: "pg-line" }, h("label", {}, words.attention, " ", kind), h("label", {}, words.seed, " ", seed), ...links);
   element.replaceChildren(h("h3", {}, words.title), caption(words.about), line);
 });
+
+/** Opens a sheet that only the run's owner can read: this browser's key goes along, which no address carries. */
+function openOwn(event) {
+  const { card } = page, address = event.currentTarget.href;
+  if (!card?.mine || !card.settings.own || card.sentences_shared) return;
+  event.preventDefault();
+  write(/** @type {Window} */ (window.open("", "_blank")), address);
+}
+
+/** Writes the sheet at an address into a window, and those that its form asks for. */
+async function write(paper, address) {
+  const text = await readPage(address);
+  paper.document.open();
+  paper.document.write(text.replace(/(?=asset\/[^"]+worksheet\.css)/, routeUrl("").slice(0, -1))); // the window has no address of its own
+  paper.document.close();
+  const form = paper.document.querySelector("form");
+  if (!form) return;
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    write(paper, routeUrl("worksheet", Object.fromEntries(new FormData(form))));
+  };
+}

@@ -11,6 +11,7 @@ import { play } from "../../ui/static/replay.js";
 
 const NAME = "tour", NEARLY = 4; // times the tolerance
 const MS = 650; // that the eye is led
+const typed = new Map(); // stop and its number -> what was typed there, until it is right
 /** @type {import("../../ui/static/blocks").TourBlock | null} */
 let stop = null;
 /** Keys of the tour, and the stops by which each goes on. */
@@ -60,7 +61,7 @@ function drawTour(element, block) {
   update(keys, { textContent: block.words.keys });
   label(next, done.includes(block.stop));
   if (isOther) {
-    input.value = "";
+    input.value = (!done.includes(block.stop) && typed.get(`${block.stop} ${block.answer}`)) || "";
     tell(verdict, "", "");
     const free = document.activeElement === document.body || element.contains(document.activeElement);
     if (element.dataset.went && free && matchMedia("(pointer: fine)").matches) input.focus({ preventScroll: true });
@@ -93,6 +94,7 @@ function build(element) {
     drawTour(element, stop);
   };
   input.addEventListener("keydown", (event) => isEnter(event) && check());
+  input.addEventListener("input", () => typed.set(`${stop.stop} ${stop.answer}`, input.value));
   const end = () => {
     move({ stop: "" });
     leave();

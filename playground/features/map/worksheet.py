@@ -11,12 +11,13 @@ from html import escape
 import numpy as np
 
 from playground.config import EOS, Refusal
+from playground.decoding.model_decoder import next_logprobs
 from playground.features.shared.figures.tokens import visible
 from playground.features.shared.naming import name as name_run
 from playground.features.shared.view import View, language
 from playground.inspection.arithmetic import bracket
 from playground.inspection.edits import norm_module
-from playground.inspection.worksheet import KINDS, MAX_SEED, Box, Worksheet, WorksheetTable, WorksheetTask, rank_paths, worksheet
+from playground.inspection.worksheet import KINDS, MAX_SEED, Box, Worksheet, WorksheetTable, WorksheetTask, worksheet
 from playground.lessons.labs.tokens import encode, learn, words_of
 from playground.model.transformer import Transformer
 from playground.words import known, paragraph, say
@@ -117,8 +118,19 @@ def make_beam(view: View, seed: int) -> Drawn:
     """Two steps of a beam search behind the first tokens of the target, with the log probabilities also of what is dropped."""
     forward, tokenizer = view.activations, view.run.tokenizers[1]
     fed = tuple(piece.id for piece in forward.fed[: (seed - 1) % len(forward.fed) + 1])
-    source = [piece.id for piece in forward.source]
-    groups = view.reader.work(view.run, view.step, ("two steps", view.text, fed), lambda model, _: rank_paths(model, source, fed, TOKENS))
+    source = [piece.id for piece in forward.source[:-1]]
+
+    def extend(model: Transformer, paths: Sequence[tuple[int, ...]]) -> list[dict[tuple[int, ...], float]]:
+        """Returns of each path its likeliest continuations, with the log probabilities of their last tokens in nats."""
+        likeliest = next_logprobs(model, source, [[*fed, *path] for path in paths]).topk(TOKENS)
+        rows = zip(paths, likeliest.values.tolist(), likeliest.indices.tolist(), strict=True)
+        return [{(*path, id): value for id, value in zip(ids, values, strict=True)} for path, values, ids in rows]
+
+    def rank_paths(model: Transformer, _: int) -> list[dict[tuple[int, ...], float]]:
+        (first,) = extend(model, [()])
+        return [first, *extend(model, [path for path in first if path[-1] != EOS])]
+
+    groups = view.reader.work(view.run, view.step, ("two steps", view.text, fed), rank_paths)
     groups = [{path: round(value, 4) for path, value in group.items()} for group in groups]  # as printed: the key adds these
     first, logs = groups[0], {path: value for group in groups for path, value in group.items()}
     totals = {path: value + first.get(path[:-1], 0.0) for path, value in logs.items()}

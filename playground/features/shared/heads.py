@@ -207,10 +207,10 @@ def draw_matrix(view: View, part: str, weights: np.ndarray, mask: np.ndarray, **
 
 
 def draw_map(view: View, values: np.ndarray, rows: list[str], columns: list[str], value: str, **options: object) -> dict:
-    """Draws numbers (R, C) up to 1, each a `value`, in cells that a click doesn't pin, as it would pin them in other pictures; `options` as
-    of `View.draw`."""
-    labels = view.labels | {"value": value}
-    return _forbid_pins(view.draw(tensor.heatmap, values, rows, columns, limit=1.0, labels=labels, **options))
+    """Draws numbers (R, C) up to 1, each a `value`; `options` as of `View.draw`. A click pins a cell only if `fields` of the cursor are
+    given: others would be pinned in other pictures."""
+    picture = view.draw(tensor.heatmap, values, rows, columns, limit=1.0, labels=view.labels | {"value": value}, **options)
+    return picture if "fields" in options else _forbid_pins(picture)
 
 
 def _forbid_pins(picture: dict) -> dict:

@@ -73,6 +73,7 @@ def panel(view: View) -> dict:
         "step": view.look.step,
         **held,
         "blocks": [
+            *([blocks.text("what", view.say("page.preview_about"))] if view.attends and not view.presented else []),
             blocks.row("top", blocks.column("attention", *attention_blocks), curve_column, css="stage"),
             build_ways_on(view, before),
             _build_probes(view, probes),

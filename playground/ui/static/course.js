@@ -12,7 +12,7 @@ import { keep, recall } from "./storage.js";
 import { act, isMember } from "./room.js";
 
 const TOUR = "tour"; // the lesson whose steps are the stops on the map
-const KEY = "playground-course"; // {now: the lesson under way, done: {lesson: [its steps]}}
+const KEY = "playground-course"; // {now: the lesson under way, done: {lesson: [its steps]}, stop: where the tour was left}
 const values = new Map(); // step -> the different things that were looked at for it
 export const lessons = () => page.boot?.course ?? [];
 
@@ -31,7 +31,7 @@ function progressed(changes) {
 export const isTouring = () => cursor.tab === "map" && cursor.stop !== "";
 /** A visitor who has begun the tour isn't invited to it any more. */
 subscribe(["boot", "progress"], () => page.boot && document.body.toggleAttribute("data-toured", doneOf(TOUR).length > 0));
-export const forgetCourse = () => (values.clear(), progressed({ now: "", done: {} }));
+export const forgetCourse = () => (values.clear(), progressed({ now: "", done: {}, stop: "" }));
 export const lessonUnderWay = () => lessons().find((lesson) => lesson.name === progress().now);
 export const numberOf = (lesson) => lessons().indexOf(lesson);
 export const lessonAfter = (lesson) => lessons()[numberOf(lesson) + 1];
@@ -54,8 +54,12 @@ export function doneOf(name) {
   return known.filter((step) => progress().done[name]?.includes(step));
 }
 
-/** The stop of the tour to go on with: the first whose number was not read off yet. */
-export const stopUpNext = () => stepsOf(TOUR).find(({ name }) => !doneOf(TOUR).includes(name))?.name ?? stepsOf(TOUR)[0].name;
+/** The stop of the tour to go on with: the first from where it was left whose number was not read off yet, or the first of those before. */
+export function stopUpNext() {
+  const names = stepsOf(TOUR).map(({ name }) => name), left = Math.max(names.indexOf(recall(KEY).stop), 0);
+  return [...names.slice(left), ...names].find((name) => !doneOf(TOUR).includes(name)) ?? names[0];
+}
+subscribe(["stop"], () => cursor.stop && keep(KEY, { stop: cursor.stop }));
 
 export const stepsOf = (name) => lessons().find((lesson) => lesson.name === name)?.steps ?? [];
 /** Whether what to look at in a lesson can be told: it would answer the guess that is made first. */

@@ -218,6 +218,16 @@ export async function saveFrom(address, name) {
   }
 }
 
+/** Reads a page that an address of ours sends, with this browser's key; "" when none comes, which is told. */
+export async function readPage(address) {
+  try {
+    return await (await ask(address, { headers: headers() })).text();
+  } catch {
+    notice(say("server_away"), "error");
+    return "";
+  }
+}
+
 export const isDark = () => document.body.classList.contains("dark");
 
 export function debounce(action, milliseconds) {

@@ -7,6 +7,7 @@
   let own = false;
   try {
     own = localStorage.getItem("playground-own-run") !== null;
+    first.classList.toggle("toured", Boolean(JSON.parse(localStorage.getItem("playground-course") ?? "{}").done?.tour?.length));
   } catch {
     // nothing is kept: a first visit each time
   }

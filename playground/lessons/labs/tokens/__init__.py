@@ -190,6 +190,7 @@ LABS = (
         expects="pieces",
         order=110,
         next=("vocabulary", "shared"),
+        is_drawn=False,
     ),
     Lab(
         "vocabulary",

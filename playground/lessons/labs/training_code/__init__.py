@@ -228,7 +228,14 @@ LABS = (
         next=("loss", "raises"),
     ),
     Lab(
-        "raises", tuple(line.__name__ for line in LINES), run_raises, tuple(LINES), expects="view", order=185, next=("layouts", "bug_view")
+        "raises",
+        tuple(line.__name__ for line in LINES),
+        run_raises,
+        tuple(LINES),
+        expects="view",
+        order=185,
+        next=("layouts", "bug_view"),
+        is_drawn=False,
     ),
     Lab(
         "zero_grad",
