@@ -93,12 +93,13 @@ def _build_round_button(view: View, name: str) -> dict:
 
 def _build_round(view: View, name: str) -> list[dict]:
     """Builds the questions about common beliefs, before or after the course."""
-    state = f"{name} {view.number('toss')} {checks.read_answers(view.parameters)}"
+    answers = checks.read_answers(view.parameters)
+    about = "checks.round_about" if checks.is_graded(name, answers) else "checks.before_about"
     return [
         blocks.button("all", "move", view.say("course.all"), to={"lesson": "", "toss": ""}),
         blocks.text("title", view.say(f"checks.{name}", count=len(BELIEFS)), css="pg-heading"),
-        blocks.text("goal", view.say("checks.round_about"), css="pg-about"),
-        blocks.later("checks", "checks", view.say("checks.wait"), state),
+        blocks.text("goal", view.say(about), css="pg-about"),
+        blocks.later("checks", "checks", view.say("checks.wait"), f"{name} {view.number('toss')} {answers}"),
     ]
 
 
@@ -173,8 +174,10 @@ def _build_question(view: View, lesson: Lesson) -> list[dict]:
         lab = get(lesson.lab)
         minutes = view.say("lessons.minutes", minutes=lab.minutes)
         card = {"name": lab.name, "title": lab.say(view.language, "title"), "text": lab.say(view.language, "question"), "minutes": minutes}
-        return [kinds.cards("ask", view.say("course.ask"), [card])]
+        return [kinds.cards("ask", view.say("course.ask_lab"), [card | {"go": view.say("course.guess_in_lab")}])]
     question, guess, sure, answered = build_question(view, lesson.say, lesson.question.guesses, ("lesson", lesson.name))
+    if lesson.run not in ("", view.run.id) and not guess:  # it asks about the sentence above: first its model is opened
+        return []
     answer = _build_answer(view, lesson, guess, sure) if answered else []
     return [
         blocks.text("ask", view.say("course.ask"), css="pg-heading"),
