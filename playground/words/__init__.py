@@ -187,8 +187,7 @@ def list_terms() -> tuple[str, ...]:
 
 @cache
 def glossary(language: str) -> dict[str, list]:
-    """Returns {"terms": [{"id", "name", "forms", "text", "shape", "also": the forms of other languages}], "not": phrases} for the page's
-    script."""
+    """Returns {"terms": [{"id", "name", "forms", "also": those of other languages, "text", "shape"}], "not": phrases} for the page."""
     sentences = entries(language)
     terms = [
         {

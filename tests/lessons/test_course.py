@@ -209,7 +209,6 @@ def test_samples_have_the_frequencies_of_training_and_temperature_moves_them(tmp
     reader, run = Reader(runs), next(run for run in runs.shipped() if run.id == "one_to_many")
     for text, _ in reader.examples(run, "heldout", 3):
         assert run_questions.draws(reader, run, None, text)[0] == "most"
-
         warmths = [DecodingOptions(method="sample", temperature=temperature) for temperature in (0.2, 1.0, 2.0)]
         (cold, *_), (usual, other, *_), (hot, *_) = (count_samples(reader, run, None, text, options, 20) for options in warmths)
         assert (usual[2], other[2], usual[0] != other[0]) == (True, True, True), "both are right"
@@ -279,7 +278,6 @@ def numbers(tmp_path_factory):
     rows = shipped["german_english"].history.validations.rows()
     reader.close()
     runs.close()
-    attention = list(map(german.attention, words))
 
     def unchanged(*off: str) -> list[int]:
         plain = german.translate(words)
@@ -320,7 +318,8 @@ def numbers(tmp_path_factory):
     return {
         "qkv": {"cosine": torch.cosine_similarity(layer.W_q.weight.flatten(), layer.W_k.weight.flatten(), dim=0).item()},
         "importance": lambda: {
-            "weight": 100 * np.mean([each.cross[1, 3].max(axis=-1).mean() for each in attention]), "same": unchanged("c2.4")[0], "all": 60,
+            "weight": 100 * np.mean([german.attention(word).cross[1, 3].max(axis=-1).mean() for word in words]),
+            "same": unchanged("c2.4")[0], "all": 60,
         },
         "triangle": {"percent": 100 * np.mean([reverse.attention(word).cross[-1, :, 0, 1:].sum(axis=-1) for word in letters])},
         "wider": lambda: {"greedy": right(1), "beam": right(4), "wide": right(10), "all": len(counted)},

@@ -20,7 +20,7 @@ from playground.features.board.class_board import (
 from playground.features.board.progress import MIN_RUNS, judge_lab, write_guesses, write_verdict
 from playground.features.shared import blocks, experiment as lab_experiment, panels
 from playground.features.shared.figures.theme import minus
-from playground.features.shared.labs import build_exhibits, build_question, fix_choices, lock_choices
+from playground.features.shared.labs import build_exhibits, build_question, lock_choices
 from playground.features.shared.naming import label
 from playground.features.shared.queries.learning_curves import LearningCurve, band, cut_after
 from playground.features.shared.selected_runs import POLL_MS
@@ -85,7 +85,7 @@ def _build_guess(view: View, class_board: Board, outcome: Outcome | None) -> tup
         return [*lab_texts, blocks.button("guess", "move", view.say("board.lab_guess"), to={"lab": lab.name})], []
     question, guess, sure, answered = build_question(view, lab.say, lab.guesses, ("lab", lab.name))
     if not answered or outcome is None or class_board.min_runs < MIN_RUNS:
-        return lab_texts + (fix_choices(view, question) if answered and class_board.runs else question), []
+        return lab_texts + (lock_choices(question, view) if answered and class_board.runs else question), []
     comparison = lab_experiment.build_verdict(view, lab, outcome, guess, sure)
     return lab_texts + lock_choices(question), [block | {"id": f"guess-{block['id']}"} for block in comparison]
 

@@ -32,9 +32,9 @@ def panel(view: View) -> dict:
         return {"step": None, "blocks": []}
     if name in ROUNDS:
         return {"step": None, "blocks": _build_round(view, name)}
-    lesson = course.get(name)
+    lesson, heading = course.get(name), blocks.text("title", view.say("checks.title"), css="pg-heading")
     if view.run.working and view.step is None:
-        return {"step": None, "blocks": [_build_heading(view), blocks.text("wait", view.say("checks.while_training"), css="pg-caption")]}
+        return {"step": None, "blocks": [heading, blocks.text("wait", view.say("checks.while_training"), css="pg-caption")]}
     draw, answers, content = view.number("toss"), read_answers(view.parameters), []
     for check in list_checks(lesson):
         if check in list_repeated(lesson):
@@ -43,7 +43,7 @@ def panel(view: View) -> dict:
         content += _build_question(view, lesson.name, check, draw, answers)
     more = blocks.button("draw", "move", view.say("checks.draw"), to={"toss": draw % FIELDS["toss"].high + 1})
     about = blocks.text("about", view.say("checks.about"), css="pg-caption")
-    return {"step": None, "blocks": [_build_heading(view), about, *content, blocks.row("more", more, css="controls")]}
+    return {"step": None, "blocks": [heading, about, *content, blocks.row("more", more, css="controls")]}
 
 
 def _build_round(view: View, name: str) -> list[dict]:
@@ -155,10 +155,6 @@ def _build_tally(view: View, check: Check | Belief, posed: Posed, tally: answers
     figure = view.draw(guesses.histogram, names, counts, [""], right=posed.key, labels=view.labels | words)
     caption = f"{caption} {view.say('checks.class_same', **values)}"
     return [blocks.figure(f"class-{check.name}", figure, caption, view.say("checks.class_title"))]
-
-
-def _build_heading(view: View) -> dict:
-    return blocks.text("title", view.say("checks.title"), css="pg-heading")
 
 
 def _pose(view: View, check: Check | Belief, draw: int) -> Posed:

@@ -114,12 +114,10 @@ def _write_title(view: View, lesson: Lesson) -> str:
 
 def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
     following = course.after(lesson)
-    buttons = [blocks.button("notes", "move", view.say("course.teacher_one"), to={"notes": "on"})]
+    label, to = view.say(f"checks.{AFTER}", count=len(BELIEFS)), {"lesson": AFTER, "toss": ""}
     if following:
-        label = view.say("course.next", title=following.say(view.language, "title"))
-        buttons.insert(0, blocks.button("next", "move", label, to=_link_lesson(following)))
-    else:
-        buttons.insert(0, blocks.button("next", "move", view.say(f"checks.{AFTER}", count=len(BELIEFS)), to={"lesson": AFTER, "toss": ""}))
+        label, to = view.say("course.next", title=following.say(view.language, "title")), _link_lesson(following)
+    notes = blocks.button("notes", "move", view.say("course.teacher_one"), to={"notes": "on"})
     return [
         blocks.button("all", "move", view.say("course.all"), to={"lesson": ""}),
         blocks.text("title", _write_title(view, lesson), css="pg-heading"),
@@ -133,7 +131,7 @@ def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
         *_build_deal(view, lesson),
         *_build_labs(view, lesson),
         *_build_checks(view, lesson),
-        blocks.row("ways", *buttons, css="controls"),
+        blocks.row("ways", blocks.button("next", "move", label, to=to), notes, css="controls"),
     ]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from playground.cursor import FIELDS
 from playground.features import lessons as kinds
 from playground.features.shared import blocks, experiment, panels
-from playground.features.shared.labs import build_exhibits, build_question, build_verdict, fix_choices, lock_choices, say_label
+from playground.features.shared.labs import build_exhibits, build_question, build_verdict, lock_choices, say_label
 from playground.features.shared.view import View
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.course import LESSONS, list_labs
@@ -124,7 +124,7 @@ def _build_page(view: View, lab: Lab) -> dict:
         return {"blocks": head + question}
     state = experiment.build_experiment(view, lab)
     guess_verdict = experiment.build_verdict(view, lab, state.outcome, guess, sure) if answered and state.outcome else []
-    question = lock_choices(question) if guess_verdict else fix_choices(view, question) if fixed_guess else question
+    question = lock_choices(question) if guess_verdict else lock_choices(question, view) if fixed_guess else question
     ending = _build_ending(view, lab) if guess_verdict else []
     # a mystery shows its exhibits before the guess
     page = state.blocks + (question if state.visible else []) + guess_verdict if lab.is_mystery else question + guess_verdict + state.blocks

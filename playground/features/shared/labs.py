@@ -37,21 +37,15 @@ def build_question(view: View, say: Say, guesses: Sequence[str], about: tuple[st
         question.append(blocks.choice("sure", fields[1], view.say("lessons.sure"), levels, sure))
     elif not guess and not view.awaits:
         question.append(blocks.button("unknown", "move", view.say("lessons.unknown"), to={fields[0]: UNKNOWN}))
-    if view.awaits == "fixed":
-        question = fix_choices(view, question)
-    elif view.awaits == "closed":
-        question = lock_choices(question)
+    if view.awaits in ("closed", "fixed"):
+        question = lock_choices(question, view if view.awaits == "fixed" else None)
     return [*question, blocks.question("class", *about)], guess, sure, answered
 
 
-def lock_choices(question: list[dict]) -> list[dict]:
-    """Disables the guess once the answer is shown."""
-    return [block | {"off": True} if block["kind"] == "choice" else block for block in question]
-
-
-def fix_choices(view: View, question: list[dict]) -> list[dict]:
-    """Disables the guess while its experiment trains, and says why."""
-    return [*lock_choices(question), blocks.text("fixed", view.say("lessons.fixed"), css="pg-caption")]
+def lock_choices(question: list[dict], trains: View | None = None) -> list[dict]:
+    """Disables the guess once the answer is shown, or, on a view in which its experiment `trains`, and says so."""
+    why = [blocks.text("fixed", trains.say("lessons.fixed"), css="pg-caption")] if trains else []
+    return [block | {"off": True} if block["kind"] == "choice" else block for block in question] + why
 
 
 def build_verdict(

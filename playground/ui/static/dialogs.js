@@ -111,13 +111,11 @@ export function openGlossary() {
     const title = h("dt", {}, name, shape ? h("code", {}, shape) : "", otherForms ? h("small", {}, otherForms) : "");
     return h("div", { id: `pg-term-${id}`, dataset: { search } }, title, h("dd", {}, text));
   };
-  const find = () => {
-    for (const element of childrenOf(list)) element.hidden = !element.dataset.search.includes(field.value.trim().toLowerCase());
-  };
   const sorted = [...listTerms()].sort((first, other) => order.compare(first.name, other.name));
   const list = h("dl", { class: "pg-glossary" }, sorted.map(entry)), label = say("glossary_find");
   const field = /** @type {HTMLInputElement} */ (h("input", { type: "search", placeholder: label, "aria-label": label }));
-  onTyped(field, find);
+  const isFound = ({ dataset }) => dataset.search.includes(field.value.trim().toLowerCase());
+  onTyped(field, () => childrenOf(list).forEach((element) => element.toggleAttribute("hidden", !isFound(element))));
   const dialog = open(say("glossary"), h("p", {}, say("glossary_about", { count: sorted.length })), field, list);
   dialog.addEventListener("close", () => move({ glossary: "" }));
   document.getElementById(`pg-term-${cursor.glossary}`)?.scrollIntoView({ block: "center" });
