@@ -290,7 +290,7 @@ def numbers(tmp_path_factory):
     def move_scores(text: str, layer: int) -> float:
         """Adds 1 to each number of each token in turn, and returns the least of the largest changes of a head's scores."""
         part, stages = german.model.encoder[layer].self_attention, record(german.model, german._read(text), [1])
-        x = torch.as_tensor(stages[stages[f"encoder.{layer}.self_attention.q"].inputs[0]].values)  # (L, D)
+        x = torch.tensor(stages[stages[f"encoder.{layer}.self_attention.q"].inputs[0]].values)  # (L, D)
         changed = x + torch.eye(x.numel()).view(-1, *x.shape)
         scores = [part.split(part.W_q(each)) @ part.split(part.W_k(each)).mT / 4 for each in (x[None], changed)]  # √d_k is 4
         return (scores[1] - scores[0]).abs().amax((-2, -1)).min().item()
