@@ -10,6 +10,7 @@ from typing import Any
 
 from playground.cursor import check, choices
 from playground.knobs import Lists, shortened
+from playground.rooms.experiment import KIND as DEALT
 from playground.rooms.room import TEACHER, Room, require, require_teacher
 
 Question = Mapping[str, Any]
@@ -35,13 +36,21 @@ def find_subject(place: Mapping[str, str]) -> tuple[str, str]:
     return next(((field, place[field]) for field in ABOUT if place.get(field)), ("", ""))
 
 
-def guess(question: Question, number: int, option: str, sure: str) -> Question:
-    """Returns the question with a member's guess in place of the previous one. Raises Refusal: closed, the teacher's, or not an option."""
+def guess(question: Question, room: Room, number: int, option: str, sure: str) -> Question:
+    """Returns the question with a member's guess in place of the previous one. Raises Refusal: closed, the teacher's, not an option, or
+    fixed."""
     require(number != TEACHER, "rooms.teacher_asks")
     require(question["state"] == "open", "rooms.question_closed")
+    require(not _is_fixed(question, room, number), "lessons.fixed")
     for name, value, among in (("guess", option, question["options"]), ("sure", sure, SURE)):
         require(value in among, "config.not_a_choice", name=name, value=shortened(value), choices=", ".join(among))
     return {**question, "answers": {**question["answers"], str(number): [option, sure]}}
+
+
+def _is_fixed(question: Question, room: Room, number: int) -> bool:
+    """Tells whether a member's guess can't change any more: a run of its lab, dealt to the class, has begun."""
+    lab, dealt = question["place"].get("lab", ""), (activity for activity in room.activities.values() if activity["kind"] == DEALT)
+    return str(number) in question["answers"] and any(lab and activity.get("lab") == lab and activity["runs"] for activity in dealt)
 
 
 def close(question: Question, room: Room, number: int) -> Question:
@@ -61,13 +70,15 @@ def reveal(question: Question, room: Room, number: int, answer: str) -> Question
 
 
 def view(question: Question, room: Room, number: int) -> dict[str, Any]:
-    """Returns how many members answered, and after the reveal the counts of large enough groups. `mine`: this member's guess is in."""
+    """Returns how many members answered, and after the reveal the counts of large enough groups. `mine`: this member's guess is in;
+    `fixed`: and can't change."""
     state = question["state"]
     if state == "open":
         answers = question["answers"]
         counts = {"joined": len(room.members), "answered": len(answers), "mine": str(number) in answers}
+        counts["fixed"] = _is_fixed(question, room, number)
     else:
-        counts = {"joined": question["joined"], "answered": count_guesses(question["counts"]), "mine": False}
+        counts = {"joined": question["joined"], "answered": count_guesses(question["counts"]), "mine": False, "fixed": False}
     answer = {"counts": hide_small_groups(question["counts"]), "answer": question["answer"]} if state == "revealed" else {}
     return {"place": question["place"], "state": state, **counts, **answer}
 

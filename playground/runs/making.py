@@ -56,8 +56,8 @@ def copy_run(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
     run = folder.run
     status = next_status(run.status, "copy")
     run.message = run.message if status == run.status else None
-    run.id, run.name, run.label, run.owner, run.created, run.shipped, run.beside = new_id(), "", "", owner, now(), False, run.id
-    run.status, run.sentences_shared, run.visited = status, False, False
+    run.id, run.name, run.label, run.guess, run.owner, run.created, run.beside = new_id(), "", "", "", owner, now(), run.id
+    run.status, run.shipped, run.sentences_shared, run.visited = status, False, False, False
     return run, folder.files()
 
 

@@ -78,11 +78,11 @@ class Runs:
         return self._starter.start([new_run(experiment, token, **values)], token)[0]
 
     def create_all(
-        self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False, lab: str = ""
+        self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False, lab: str = "", guess: str = ""
     ) -> list[Run]:
-        """Creates runs of tasks, to be compared with the first: all or none; or the arms of a `lab`. Raises Refusal."""
+        """Creates runs of tasks, to be compared with the first: all or none; or the arms of a `lab`, with its guess. Raises Refusal."""
         named = zip(experiments, labels, strict=True)
-        new = [new_run(experiment, token, label=clean_label(label), secret=secret) for experiment, label in named]
+        new = [new_run(experiment, token, label=clean_label(label), secret=secret, guess=guess) for experiment, label in named]
         for run in new[1:]:
             run.beside = new[0].id
         return self._starter.start(new, token, lab=lab)

@@ -66,6 +66,7 @@ class Run:
     secret: bool = False  # its model was changed on purpose, for its reader to find out how; copies inherit the flag
     parent: tuple[str, int] | None = None  # forked from (run id, step)
     beside: str = ""  # id of the run that it is compared with: started together, or copied from
+    guess: str = ""  # of a lab, and its confidence, with which its visitor trained this arm: "grows~75"
     first_step: int = 0  # of a fork, its parent's step; history and replay up to there are included
     edits: int = 0  # typed over in its parent's parameters before it began
     shipped: bool = False

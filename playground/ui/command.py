@@ -19,6 +19,7 @@ from starlette.responses import Response
 from playground import cursor
 from playground.config import KNOBS, Experiment, Refusal, check
 from playground.features.shared import selected_runs, uploading
+from playground.features.shared.labs import SURE, UNKNOWN
 from playground.features.shared.queries.activations import plan_change
 from playground.features.shared.view import language
 from playground.lessons.controlled import ControlledExperiment, untouched
@@ -196,7 +197,10 @@ def experiment(runs: Runs, command: Command) -> dict:
     runs_by_arm = {place[0]: run for run in own_runs if (place := lab.recognise(run)) and place[1] == seed and untouched(run)}
     missing = [arm for arm in lab.arms_of(seed) if arm not in runs_by_arm]
     labels = [lab.label(command.language, arm, seed) for arm in missing]
-    new_runs = runs.create_all([lab.experiment(arm, seed) for arm in missing], command.token, labels, lab.is_mystery, lab.name)
+    guess, sure = command.text("guess"), command.text("sure")
+    first_guess = f"{guess}~{sure}" if guess in (UNKNOWN, *lab.guesses) and sure in ("", *SURE) else ""
+    experiments = [lab.experiment(arm, seed) for arm in missing]
+    new_runs = runs.create_all(experiments, command.token, labels, lab.is_mystery, lab.name, first_guess)
     runs_by_arm |= zip(missing, new_runs, strict=True)
     return {"lab": lab.name, "arms": [runs_by_arm[arm].id for arm in lab.arms_of(seed)]}
 

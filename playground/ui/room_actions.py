@@ -137,9 +137,11 @@ class RoomActions:
         self._put(call, answers.PROGRESS, lambda room, number: answers.record_progress(room, number, ticked, steps))
 
     def report_answer(self, call: ActionRequest) -> None:
-        """Reports the caller's answer to a check question."""
-        names = [call.value(name, str) for name in ("lesson", "question", "asked")]
-        answer = answers.Answer(*names, call.value("choice", int), call.value("right", bool))
+        """Reports the caller's answer to a check question; one before or after the course is graded here."""
+        names, choice = [call.value(name, str) for name in ("lesson", "question", "asked")], call.value("choice", int)
+        belief = BELIEFS.get(names[1]) if names[0] in ROUNDS else None
+        is_right = choice == belief.pose().key if belief else call.value("right", bool)
+        answer = answers.Answer(*names, choice, is_right)
         questions = {name: [check.name for check in list_checks(lesson)] for name, lesson in COURSE.items()}
         questions |= {name: list(BELIEFS) for name in ROUNDS}
         self._put(call, answers.NAME, lambda room, number: answers.record(room, number, answer, questions, MAX_OPTIONS))
@@ -157,7 +159,7 @@ class RoomActions:
 
     def answer(self, call: ActionRequest) -> None:
         guess, sure = call.value("guess", str), call.value("sure", str)
-        self._change(call, question.KIND, lambda posed, room, number: question.guess(posed, number, guess, sure))
+        self._change(call, question.KIND, lambda posed, room, number: question.guess(posed, room, number, guess, sure))
 
     def reveal(self, call: ActionRequest) -> None:
         """Reveals the answer by now: of the class's runs, else of the arms' runs at the teacher's cursor."""

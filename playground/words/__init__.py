@@ -187,19 +187,25 @@ def list_terms() -> tuple[str, ...]:
 
 @cache
 def glossary(language: str) -> dict[str, list]:
-    """Returns {"terms": [{"id", "name", "forms", "text", "shape"}], "not": phrases} for the page's script."""
+    """Returns {"terms": [{"id", "name", "forms", "also": those of other languages, "text", "shape"}], "not": phrases} for the page."""
     sentences = entries(language)
     terms = [
         {
             "id": name,
             "name": sentences[f"{_GLOSSARY}{name}.name"],
-            "forms": list(dict.fromkeys([sentences[f"{_GLOSSARY}{name}.name"], *_split(sentences[f"{_GLOSSARY}{name}.forms"])])),
+            "forms": _list_forms(language, name),
+            "also": [form for other in LANGUAGES if other != language for form in _list_forms(other, name)],
             "text": sentences[f"{_GLOSSARY}{name}.text"],
             "shape": sentences.get(f"{_GLOSSARY}{name}.shape", ""),
         }
         for name in list_terms()
     ]
     return {"terms": terms, "not": _split(sentences[f"{_GLOSSARY}not"])}
+
+
+def _list_forms(language: str, term: str) -> list[str]:
+    sentences = entries(language)
+    return list(dict.fromkeys([sentences[f"{_GLOSSARY}{term}.name"], *_split(sentences[f"{_GLOSSARY}{term}.forms"])]))
 
 
 def _split(forms: str) -> list[str]:

@@ -219,6 +219,10 @@ def test_a_term_explains_itself_to_a_mouse_and_a_keyboard(visit, language):
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()
     expect(term).to_be_focused()
+    page = visit(link({"glossary": "all", "lang": language}))
+    page.locator("#pg-dialog [type=search]").fill({"en": "暂退法", "zh": "Dropout"}[language])
+    assert page.locator(".pg-glossary > :not([hidden])").count() < 5
+    expect(page.locator("#pg-term-dropout")).to_be_visible()
 
 
 LETTERS = str.maketrans("abcdefghijklmnopqrstuvwxyz", "אבגדהוזחטיכלמנסעפצקרשתאבגד")

@@ -118,14 +118,6 @@ def test_a_guess_and_its_answer(visit):
     expect(labs.locator("[data-block='calibration calibration']")).to_have_text(words("page.calibration", percent=95, right=1, count=1))
 
 
-def trained(labs: Locator) -> None:
-    """Presses the button of an experiment and waits until both models are trained."""
-    labs.locator("[data-block='button train'] button").click()
-    expect(labs.locator("[data-block='progress progress']")).to_be_visible()
-    expect(labs.locator("[data-block='table ends-table'] tbody tr")).to_have_count(2)
-    expect(labs.locator("[data-block='progress progress']")).to_be_hidden()
-
-
 @pytest.mark.night
 def test_a_bug_is_trained_seen_and_opened(visit):
     """Both models train side by side; the broken one is opened, has no map, and what was trained outlives a reload."""
@@ -134,9 +126,12 @@ def test_a_bug_is_trained_seen_and_opened(visit):
     labs = page.locator("#pg-panel-labs")
     guess(page, "lies")
     expect(labs.locator(".pg-plot")).to_have_count(0)
-    trained(labs)
-    expect(labs.locator("[data-block='text verdict']")).to_contain_text(words("lessons.right"))
+    labs.locator("[data-block='button train'] button").click()
+    expect(labs.locator("[data-block='progress progress']")).to_be_visible()
     rows = labs.locator("[data-block='table ends-table'] tbody tr")
+    expect(rows).to_have_count(2)
+    expect(labs.locator("[data-block='progress progress']")).to_be_hidden()
+    expect(labs.locator("[data-block='text verdict']")).to_contain_text(words("lessons.right"))
     expect(labs.locator("[data-block='table ends-table'] .pg-scroll")).to_have_css("max-height", "none")  # every seed is seen
     expect(rows.nth(1)).to_contain_text("100.0")  # tokens
     expect(rows.nth(1).locator("td").nth(2)).to_have_text("0.0 %")  # sentences

@@ -209,7 +209,6 @@ def test_samples_have_the_frequencies_of_training_and_temperature_moves_them(tmp
     reader, run = Reader(runs), next(run for run in runs.shipped() if run.id == "one_to_many")
     for text, _ in reader.examples(run, "heldout", 3):
         assert run_questions.draws(reader, run, None, text)[0] == "most"
-
         warmths = [DecodingOptions(method="sample", temperature=temperature) for temperature in (0.2, 1.0, 2.0)]
         (cold, *_), (usual, other, *_), (hot, *_) = (count_samples(reader, run, None, text, options, 20) for options in warmths)
         assert (usual[2], other[2], usual[0] != other[0]) == (True, True, True), "both are right"
@@ -279,7 +278,6 @@ def numbers(tmp_path_factory):
     rows = shipped["german_english"].history.validations.rows()
     reader.close()
     runs.close()
-    attention = list(map(german.attention, words))
 
     def unchanged(*off: str) -> list[int]:
         plain = german.translate(words)
@@ -288,6 +286,14 @@ def numbers(tmp_path_factory):
 
     def right(beam: int) -> int:
         return sum(map(str.__eq__, counting.translate([source for source, _ in counted], beam=beam), (target for _, target in counted)))
+
+    def move_scores(text: str, layer: int) -> float:
+        """Adds 1 to each number of each token in turn, and returns the least of the largest changes of a head's scores."""
+        part, stages = german.model.encoder[layer].self_attention, record(german.model, german._read(text), [1])
+        x = torch.tensor(stages[stages[f"encoder.{layer}.self_attention.q"].inputs[0]].values)  # (L, D)
+        changed = x + torch.eye(x.numel()).view(-1, *x.shape)
+        scores = [part.split(part.W_q(each)) @ part.split(part.W_k(each)).mT / 4 for each in (x[None], changed)]  # √d_k is 4
+        return (scores[1] - scores[0]).abs().amax((-2, -1)).min().item()
 
     def operations(src: torch.Tensor) -> int:
         with FlopCounterMode(display=False) as counter:
@@ -302,17 +308,18 @@ def numbers(tmp_path_factory):
     causal = build(replace(model.config, architecture="causal_decoder"), 30, 30)
     tgt = torch.tensor([[1, 5, 9, 7, 12, 6]])
     other = tgt.where(torch.arange(6) < 3, 20)
-    parts = sum(((each.encoder > 0).all(axis=(-2, -1)).astype(int) for each in attention), start=np.zeros(1, int)) == len(attention)
     sizes = {sum(map(torch.numel, build(replace(model.config, n_heads=heads), 30, 30).parameters())) for heads in (1, 2, 4, 8)}
     with torch.no_grad():
         moved = [(each.encode(src)[0][:, order] - each.encode(src[:, order])[0]).abs().max().item() for each in (model, bare)]
         future = (model(src, tgt).logits - model(src, other).logits)[:, :3].abs().max().item()
+        least = min(move_scores(*each) for each in product(words[:10], range(2)))
     at = rows["step"].index(40)
     five = BELIEFS["unchanged"].to["off"]
     return {
         "qkv": {"cosine": torch.cosine_similarity(layer.W_q.weight.flatten(), layer.W_k.weight.flatten(), dim=0).item()},
         "importance": lambda: {
-            "weight": 100 * np.mean([each.cross[1, 3].max(axis=-1).mean() for each in attention]), "same": unchanged("c2.4")[0], "all": 60,
+            "weight": 100 * np.mean([german.attention(word).cross[1, 3].max(axis=-1).mean() for word in words]),
+            "same": unchanged("c2.4")[0], "all": 60,
         },
         "triangle": {"percent": 100 * np.mean([reverse.attention(word).cross[-1, :, 0, 1:].sum(axis=-1) for word in letters])},
         "wider": lambda: {"greedy": right(1), "beam": right(4), "wide": right(10), "all": len(counted)},
@@ -320,7 +327,7 @@ def numbers(tmp_path_factory):
         "unchanged": lambda: {"alone": min(unchanged(*five.split("_"))), "together": unchanged(five)[0], "all": len(words)},
         "cheating": {"change": future},
         "sentences": {"tokens": 100 * rows["token_accuracy"][at], "exact": 100 * rows["exact_match"][at]},
-        "parts": {"heads": int(parts.sum())},
+        "parts": {"heads": 2 * layer.n_heads, "d_model": layer.W_q.in_features, "d_k": layer.W_q.out_features // 4, "least": least},
         "learnt_positions": {"with": moved[0], "without": moved[1]},
         "more_heads": {"parameters": sizes.pop() if len(sizes) == 1 else sizes},
         "gpt": {"parameters": sum(p.numel() for name, p in causal.named_parameters() if "cross" in name or name.startswith("encoder"))},

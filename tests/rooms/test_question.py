@@ -29,7 +29,7 @@ NO_EXPERIMENTS = [  # (key, arms, order, base)
 
 def asked(*guesses: tuple[str, str]) -> Question:
     start = question.ask(ROOM, TEACHER, PLACE, OPTIONS, LISTS)
-    return reduce(lambda one, at: question.guess(one, at[0], *at[1]), enumerate(guesses, 1), start)
+    return reduce(lambda one, at: question.guess(one, ROOM, at[0], *at[1]), enumerate(guesses, 1), start)
 
 
 def seen(one: Question, number: int = TEACHER) -> dict:
@@ -45,9 +45,9 @@ def test_what_one_or_two_guessed_or_how_sure_they_were_is_not_told():
 
 def test_once_closed_no_number_is_left_and_leaving_tells_nothing():
     """A count that falls when a member leaves would tell what they had guessed."""
-    open_one = question.guess(asked(("same", "50"), ("grows", "75")), 1, "grows", "75")  # in the place of the one before
+    open_one = question.guess(asked(("same", "50"), ("grows", "75")), ROOM, 1, "grows", "75")  # in the place of the one before
     closed = question.close(open_one, ROOM, TEACHER)
-    common = {"place": PLACE, "joined": 2, "answered": 2}
+    common = {"place": PLACE, "joined": 2, "answered": 2, "fixed": False}
     assert [seen(open_one, number) for number in (TEACHER, 1)] == [common | {"state": "open", "mine": mine} for mine in (False, True)]
     assert seen(closed, 1) == common | {"state": "closed", "mine": False}
     assert closed == {
@@ -58,7 +58,12 @@ def test_once_closed_no_number_is_left_and_leaving_tells_nothing():
     assert question.remove_member(open_one, 1) == {**open_one, "answers": {"2": ["grows", "75"]}}
     for one in (closed, question.reveal(closed, ROOM, TEACHER, "grows")):
         with refused("rooms.question_closed"):
-            question.guess(one, 2, "same", "75")
+            question.guess(one, ROOM, 2, "same", "75")
+    begun = activities.put_activity(ROOM, "arms", {"kind": experiment.KIND, "lab": "softmax", "runs": {"2": "run"}})
+    late = question.guess(asked(("same", "50")), begun, 2, "grows", "75")  # a first guess is still taken
+    assert [question.view(late, room, 2)["fixed"] for room in (ROOM, begun)] == [False, True]
+    with refused("lessons.fixed"):
+        question.guess(late, begun, 2, "same", "75")
 
 
 @pytest.mark.parametrize(
@@ -67,11 +72,11 @@ def test_once_closed_no_number_is_left_and_leaving_tells_nothing():
         ("rooms.not_teacher", lambda: question.ask(ROOM, 1, {"lab": "masks"}, OPTIONS, LISTS)),
         ("rooms.not_teacher", lambda: question.close(asked(), ROOM, 1)),
         ("rooms.not_teacher", lambda: question.reveal(asked(), ROOM, 1, "grows")),
-        ("rooms.teacher_asks", lambda: question.guess(asked(), TEACHER, "grows", "75")),
+        ("rooms.teacher_asks", lambda: question.guess(asked(), ROOM, TEACHER, "grows", "75")),
         ("rooms.no_activity", lambda: activities.find_activity(ROOM, "nothing", "question")),
         ("rooms.no_activity", lambda: activities.find_activity(activities.put_activity(ROOM, "one", asked()), "one", "experiment")),
-        ("config.not_a_choice", lambda: question.guess(asked(), 1, "unknown", "75")),
-        ("config.not_a_choice", lambda: question.guess(asked(), 1, "grows", "100")),
+        ("config.not_a_choice", lambda: question.guess(asked(), ROOM, 1, "unknown", "75")),
+        ("config.not_a_choice", lambda: question.guess(asked(), ROOM, 1, "grows", "100")),
         ("config.not_a_choice", lambda: question.ask(ROOM, TEACHER, {"lab": "no"}, OPTIONS, LISTS)),
         ("config.not_a_choice", lambda: question.ask(ROOM, TEACHER, {"lesson": "no"}, OPTIONS, LISTS)),
         ("config.unknown", lambda: question.ask(ROOM, TEACHER, {"no": "1"}, OPTIONS, LISTS)),

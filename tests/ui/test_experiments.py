@@ -12,6 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from playground.features.board import progress
 from playground.features.board.class_board import Board, ClassRun, fit_power_law
 from playground.features.board.figure import Point, scores
 from playground.features.shared.queries.learning_curves import LearningCurve
@@ -139,6 +140,11 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
             assert ids(board(site, token, code)) & {"verdict", "arms"} == parts, "the verdict waits, and all results for a guess"
         do(site, TEACHER, "close", code=dealt["code"], activity=posed)
         assert "verdict" not in ids(board(site, BEN, code))
+        by_arm = [[result] for arm in lab.arms for result in came if result.arm == arm]
+        for least, right in ((1, lab.verdict(by_arm).answer if len(by_arm) == len(lab.arms) else ""), (progress.MIN_RUNS, "")):
+            monkeypatch.setattr(progress, "MIN_RUNS", least)
+            do(site, TEACHER, "reveal", code=dealt["code"], activity=posed, cursor={"run": "reverse", "activity": code["activity"]})
+            assert activities(site, TEACHER, code)[posed]["answer"] == right, "by the class's runs, once they are enough"
         do(site, TEACHER, "cursor", code=dealt["code"], cursor={"tab": "map"})
         panel, names = board(site, TEACHER, code, "zh"), [lab.say("zh", f"name_{arm}") for arm in lab.arms]
         left = listed("zh", [f"“{name}”" for arm, name in zip(lab.arms, names, strict=True) if arm not in {one.arm for one in came}])

@@ -15,7 +15,7 @@ from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX
 from playground.words import say
 from tests.runs.tiny import done
-from tests.ui.looking import TINY
+from tests.ui.looking import TINY, block, panel_of
 
 TEACHER, ANNA, BEN = (letter * 32 for letter in "def")
 CANARY = "Canary-Marguerite"
@@ -191,7 +191,7 @@ def group(site) -> Iterator[Class]:
 
 def test_a_question_is_asked_guessed_closed_revealed_and_taken_back(group):
     """Before it is revealed there is not even the name of a guess; then all are told the same, and not whose it was."""
-    place = {"kind": "question", "place": {"lab": "softmax"}, "state": "open", "joined": 2, "answered": 0, "mine": False}
+    place = {"kind": "question", "place": {"lab": "softmax"}, "state": "open", "joined": 2, "answered": 0, "mine": False, "fixed": False}
     assert group.question(ANNA) == place
     assert group.guess(ANNA, RIGHT, "95") == group.guess(BEN, WRONG, "50") == group.guess(BEN, RIGHT, "50") == {"done": True}
     group.more((RIGHT, "95"), (RIGHT, "95"), *[(WRONG, "75")] * 3)
@@ -236,9 +236,13 @@ def test_an_experiment_marks_the_right_guess_once_it_has_run(group, monkeypatch)
     group.more(*[(lab.guesses[0], "95")] * 3)
     assert (group.reveal(**cursor), group.question(ANNA)["answer"]) == ({"done": True}, "")
     assert say("en", "lessons.class_undecided") in group.result(ANNA)["blocks"][0]["caption"]
-    ids = group.site.act(CARL, "experiment", "reverse", lab="bug_source", seed=1)["arms"]
+    ids = group.site.act(CARL, "experiment", "reverse", lab="bug_source", seed=1, guess=lab.guesses[0], sure="75")["arms"]
     arms = ".".join(done(group.site.runs.get(id)).id for id in ids)
     assert group.reveal(**cursor, arms=arms) == {"done": True}
+    with monkeypatch.context() as patch:
+        patch.setattr("playground.features.shared.experiment.is_complete", lambda run: False)
+        choice = block(panel_of(group.site, CARL, "labs", **cursor, arms=arms, guess=lab.guesses[1], sure="95"), "guess")
+    assert (choice["off"], choice["value"]) == (True, lab.guesses[0]), "fixed once training has begun"
     blocks = group.site.panel("labs", **cursor, arms=arms, guess=group.question(ANNA)["answer"], sure="95")["blocks"]
     assert next(block for block in blocks if block["id"] == "record")["right"]
 

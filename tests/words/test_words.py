@@ -194,3 +194,5 @@ def test_the_glossary_has_all_its_words_one_term_for_each_form_and_the_same_math
         assert len(forms) == len(set(forms)), {form for form in forms if forms.count(form) > 1}
     english, chinese = ({term["id"]: term["shape"] for term in glossary(language)["terms"]} for language in LANGUAGES)
     assert english == chinese
+    forms, also = ({term["id"]: term[part] for term in glossary(language)["terms"]} for part, language in (("forms", "zh"), ("also", "en")))
+    assert forms == also, "a term is found by its forms in the other language"

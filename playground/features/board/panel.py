@@ -85,7 +85,7 @@ def _build_guess(view: View, class_board: Board, outcome: Outcome | None) -> tup
         return [*lab_texts, blocks.button("guess", "move", view.say("board.lab_guess"), to={"lab": lab.name})], []
     question, guess, sure, answered = build_question(view, lab.say, lab.guesses, ("lab", lab.name))
     if not answered or outcome is None or class_board.min_runs < MIN_RUNS:
-        return lab_texts + question, []
+        return lab_texts + (lock_choices(question, view) if answered and class_board.runs else question), []
     comparison = lab_experiment.build_verdict(view, lab, outcome, guess, sure)
     return lab_texts + lock_choices(question), [block | {"id": f"guess-{block['id']}"} for block in comparison]
 

@@ -16,10 +16,11 @@ class LabCard(TypedDict):
 
 
 class Card(LabCard, total=False):
-    """A lab in a line; its picture is the `thumbnail`, the lines of its result from 0 to 1, described by `axes`."""
+    """A lab in a line; its picture is the `thumbnail`, the lines of its result from 0 to 1, described by `axes`; `go` labels its button."""
 
     thumbnail: list[list[float]]
     axes: str
+    go: str
 
 
 @kind
@@ -47,7 +48,7 @@ def check(
     way: Link | None = None,
 ):
     """A multiple-choice question of a lesson. `asked` is a hash of its content: a stored answer belongs to no other. Until it is answered
-    (`value`), `right` and `why` are withheld."""
+    (`value`) and graded, `right` and `why` are withheld."""
 
 
 @kind

@@ -32,9 +32,9 @@ def panel(view: View) -> dict:
         return {"step": None, "blocks": []}
     if name in ROUNDS:
         return {"step": None, "blocks": _build_round(view, name)}
-    lesson = course.get(name)
+    lesson, heading = course.get(name), blocks.text("title", view.say("checks.title"), css="pg-heading")
     if view.run.working and view.step is None:
-        return {"step": None, "blocks": [_build_heading(view), blocks.text("wait", view.say("checks.while_training"), css="pg-caption")]}
+        return {"step": None, "blocks": [heading, blocks.text("wait", view.say("checks.while_training"), css="pg-caption")]}
     draw, answers, content = view.number("toss"), read_answers(view.parameters), []
     for check in list_checks(lesson):
         if check in list_repeated(lesson):
@@ -43,22 +43,29 @@ def panel(view: View) -> dict:
         content += _build_question(view, lesson.name, check, draw, answers)
     more = blocks.button("draw", "move", view.say("checks.draw"), to={"toss": draw % FIELDS["toss"].high + 1})
     about = blocks.text("about", view.say("checks.about"), css="pg-caption")
-    return {"step": None, "blocks": [_build_heading(view), about, *content, blocks.row("more", more, css="controls")]}
+    return {"step": None, "blocks": [heading, about, *content, blocks.row("more", more, css="controls")]}
 
 
 def _build_round(view: View, name: str) -> list[dict]:
-    """Builds one of the twelve questions, and once they are answered the student's gain; `toss` is the number of the question."""
-    answers, at = read_answers(view.parameters), view.number("toss") - 1
-    names = list(BELIEFS)
+    """Builds one of the twelve questions, and once they are answered the student's gain; `toss` is the number of the question. Before the
+    course the answers are graded together."""
+    answers, names = read_answers(view.parameters), list(BELIEFS)
+    at = min(view.number("toss") - 1, len(names))
     answered = [_is_right(answers, belief) is not None for belief in names]
     open_indices = [index for index in (*range(at + 1, len(names)), *range(at)) if not answered[index]]
-    if at >= len(names):
+    if at == len(names) and is_graded(name, answers):
         return _build_own_gain(view, name, answers)
+    at = at if at < len(names) else open_indices[0]
     number = blocks.text("number", view.say("checks.number", number=at + 1, count=len(names)), css="pg-caption")
     to = {"toss": str(open_indices[0] + 1 if open_indices else len(names) + 1)}
     following = blocks.button("next", "move", view.say("checks.next" if open_indices else "checks.result"), to=to)
     buttons = [blocks.row("more", following, css="controls")] if answered[at] else []
-    return [number, *_build_question(view, name, BELIEFS[names[at]], 1, answers), *buttons]
+    return [number, *_build_question(view, name, BELIEFS[names[at]], 1, answers, is_graded(name, answers)), *buttons]
+
+
+def is_graded(name: str, answers: Mapping[str, tuple[str, int]]) -> bool:
+    """Tells whether a round says what is right: before the course once all is answered."""
+    return name == AFTER or all(_is_right(answers, belief) is not None for belief in BELIEFS)
 
 
 def _is_right(answers: Mapping[str, tuple[str, int]], name: str, prefix: str = "") -> bool | None:
@@ -79,7 +86,8 @@ def read_result(parameters: Mapping[str, str]) -> tuple[list[str], int, list[tup
 
 
 def _build_own_gain(view: View, name: str, answers: Mapping[str, tuple[str, int]]) -> list[dict]:
-    """Builds the student's answers before and after the course, question by question; those before come under a prefix."""
+    """Builds the student's answers before and after the course, question by question; those before come under a prefix. Before the course
+    the questions follow with their answers."""
     prefixes = {BEFORE: "" if name == BEFORE else f"{BEFORE}_"} | ({AFTER: ""} if name == AFTER else {})
     results = {time: [_is_right(answers, belief, prefix) for belief in BELIEFS] for time, prefix in prefixes.items()}
     rows = [
@@ -88,6 +96,10 @@ def _build_own_gain(view: View, name: str, answers: Mapping[str, tuple[str, int]
     ]
     counts = {time: sum(bool(right) for right in column) for time, column in results.items()}
     sentence = view.say(f"checks.gain_{name}", all=len(BELIEFS), **counts)
+    if name == BEFORE:
+        graded = [block for belief in BELIEFS.values() for block in _build_question(view, name, belief, 1, answers)]
+        about = blocks.text("about", view.say("checks.gain_about"), css="pg-caption")
+        return [blocks.text("gain", sentence, css="pg-heading"), about, *graded]
     head = [view.say("checks.question"), *(view.say(f"checks.{time}_short") for time in results)]
     again = blocks.button("again", "move", view.say("checks.look_again"), to={"toss": ""})
     return [
@@ -145,18 +157,17 @@ def _build_tally(view: View, check: Check | Belief, posed: Posed, tally: answers
     return [blocks.figure(f"class-{check.name}", figure, caption, view.say("checks.class_title"))]
 
 
-def _build_heading(view: View) -> dict:
-    return blocks.text("title", view.say("checks.title"), css="pg-heading")
-
-
 def _pose(view: View, check: Check | Belief, draw: int) -> Posed:
     if check.by_formula and (variant := variant_name(view.run, view.language)):
         raise Refusal("page.has_variant", variant=variant)
     return pose(check, CheckContext(view.reader, view.run, view.step, view.text, view.reference), draw)
 
 
-def _build_question(view: View, lesson: str, check: Check | Belief, draw: int, answers: Mapping[str, tuple[str, int]]) -> list[dict]:
-    """Builds a question, under its picture if it has one; or the reason why it can't be posed for this run."""
+def _build_question(
+    view: View, lesson: str, check: Check | Belief, draw: int, answers: Mapping[str, tuple[str, int]], is_graded: bool = True
+) -> list[dict]:
+    """Builds a question, under its picture if it has one; or the reason why it can't be posed for this run. An answer that is not graded
+    is only taken."""
     try:
         posed = _pose(view, check, draw)
     except Refusal as refusal:
@@ -168,7 +179,7 @@ def _build_question(view: View, lesson: str, check: Check | Belief, draw: int, a
     if answered_hash == posed_hash and choice < len(options):
         reason = _write_reason(view, check, posed, posed.options[choice])
         link: kinds.Link = {"label": view.say("checks.see" if check.name in BELIEFS else "checks.show"), "to": dict(posed.to)}
-        grading = {"value": str(choice), "right": str(posed.key), "why": reason, "way": link}
+        grading = {"value": str(choice)} | ({"right": str(posed.key), "why": reason, "way": link} if is_graded else {})
     question = kinds.check(check.name, lesson, posed_hash, _write_text(view, check, posed), options, **grading)
     return [*_draw_mask(view, check, posed), question]
 

@@ -93,12 +93,13 @@ def _build_round_button(view: View, name: str) -> dict:
 
 def _build_round(view: View, name: str) -> list[dict]:
     """Builds the questions about common beliefs, before or after the course."""
-    state = f"{name} {view.number('toss')} {checks.read_answers(view.parameters)}"
+    answers = checks.read_answers(view.parameters)
+    about = "checks.round_about" if checks.is_graded(name, answers) else "checks.before_about"
     return [
         blocks.button("all", "move", view.say("course.all"), to={"lesson": "", "toss": ""}),
         blocks.text("title", view.say(f"checks.{name}", count=len(BELIEFS)), css="pg-heading"),
-        blocks.text("goal", view.say("checks.round_about"), css="pg-about"),
-        blocks.later("checks", "checks", view.say("checks.wait"), state),
+        blocks.text("goal", view.say(about), css="pg-about"),
+        blocks.later("checks", "checks", view.say("checks.wait"), f"{name} {view.number('toss')} {answers}"),
     ]
 
 
@@ -113,12 +114,10 @@ def _write_title(view: View, lesson: Lesson) -> str:
 
 def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
     following = course.after(lesson)
-    buttons = [blocks.button("notes", "move", view.say("course.teacher_one"), to={"notes": "on"})]
+    label, to = view.say(f"checks.{AFTER}", count=len(BELIEFS)), {"lesson": AFTER, "toss": ""}
     if following:
-        label = view.say("course.next", title=following.say(view.language, "title"))
-        buttons.insert(0, blocks.button("next", "move", label, to=_link_lesson(following)))
-    else:
-        buttons.insert(0, blocks.button("next", "move", view.say(f"checks.{AFTER}", count=len(BELIEFS)), to={"lesson": AFTER, "toss": ""}))
+        label, to = view.say("course.next", title=following.say(view.language, "title")), _link_lesson(following)
+    notes = blocks.button("notes", "move", view.say("course.teacher_one"), to={"notes": "on"})
     return [
         blocks.button("all", "move", view.say("course.all"), to={"lesson": ""}),
         blocks.text("title", _write_title(view, lesson), css="pg-heading"),
@@ -132,7 +131,7 @@ def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
         *_build_deal(view, lesson),
         *_build_labs(view, lesson),
         *_build_checks(view, lesson),
-        blocks.row("ways", *buttons, css="controls"),
+        blocks.row("ways", blocks.button("next", "move", label, to=to), notes, css="controls"),
     ]
 
 
@@ -173,8 +172,10 @@ def _build_question(view: View, lesson: Lesson) -> list[dict]:
         lab = get(lesson.lab)
         minutes = view.say("lessons.minutes", minutes=lab.minutes)
         card = {"name": lab.name, "title": lab.say(view.language, "title"), "text": lab.say(view.language, "question"), "minutes": minutes}
-        return [kinds.cards("ask", view.say("course.ask"), [card])]
+        return [kinds.cards("ask", view.say("course.ask_lab"), [card | {"go": view.say("course.guess_in_lab")}])]
     question, guess, sure, answered = build_question(view, lesson.say, lesson.question.guesses, ("lesson", lesson.name))
+    if lesson.run not in ("", view.run.id) and not guess:  # it asks about the sentence above: first its model is opened
+        return []
     answer = _build_answer(view, lesson, guess, sure) if answered else []
     return [
         blocks.text("ask", view.say("course.ask"), css="pg-heading"),

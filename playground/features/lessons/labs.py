@@ -107,6 +107,8 @@ def _build_thumbnail(view: View, lab: Lab) -> dict:
 
 def _build_page(view: View, lab: Lab) -> dict:
     """Returns {"blocks"}, and with "more" the "pause" in milliseconds until the next poll."""
+    fixed_guess = experiment.find_guess(view, lab) if isinstance(lab, ControlledExperiment) else {}
+    view.parameters = {**view.parameters, **fixed_guess}
     question, guess, sure, answered = build_question(view, lab.say, lab.guesses, ("lab", lab.name))
     head = [
         blocks.button("all", "move", view.say("lessons.all"), to={"lab": ""}),
@@ -122,7 +124,8 @@ def _build_page(view: View, lab: Lab) -> dict:
         return {"blocks": head + question}
     state = experiment.build_experiment(view, lab)
     guess_verdict = experiment.build_verdict(view, lab, state.outcome, guess, sure) if answered and state.outcome else []
-    question, ending = (lock_choices(question), _build_ending(view, lab)) if guess_verdict else (question, [])
+    question = lock_choices(question) if guess_verdict else lock_choices(question, view) if fixed_guess else question
+    ending = _build_ending(view, lab) if guess_verdict else []
     # a mystery shows its exhibits before the guess
     page = state.blocks + (question if state.visible else []) + guess_verdict if lab.is_mystery else question + guess_verdict + state.blocks
     return {"blocks": head + page + ending, **({"more": True, "pause": experiment.ARMS_POLL_MS} if state.is_training else {})}

@@ -127,11 +127,16 @@ def test_the_beliefs_come_one_at_a_time_and_a_student_and_a_teacher_are_told_the
             choice = key if round_name == "after" or at < 5 else (key + 1) % len(block["options"])
             stored.append(f"{'before_' if round_name == 'before' else ''}{name}~{block['asked']}~{choice}")
             (over,) = questions(asked(site, round_name, "reverse", toss=at, checked=stored[-1].removeprefix("before_")))
-            assert (over["value"] == over["right"]) == (choice == key)
-            assert over["why"].endswith(say("en", f"checks.{name}_why", **BELIEFS[name].measured))
-            report = {"lesson": round_name, "question": name, "asked": block["asked"], "choice": choice, "right": choice == key}
+            assert (over["value"], over["right"]) == (str(choice), str(key) if round_name == "after" else ""), "before, it is only taken"
+            assert over["why"] == "" or over["why"].endswith(say("en", f"checks.{name}_why", **BELIEFS[name].measured))
+            report = {"lesson": round_name, "question": name, "asked": block["asked"], "choice": choice, "right": False}  # graded there
             for member in range(3):
                 assert do(site, f"{member}" * 32, "check", code=code, **report) == {"done": True}
+    first = [answer.removeprefix("before_") for answer in stored[:12]]
+    *_, last = asked(site, "before", "reverse", toss=13, checked=".".join(first[:11]))
+    assert (last["id"], last["value"]) == (list(BELIEFS)[11], ""), "no result while one is open"
+    over = questions(asked(site, "before", "reverse", toss=13, checked=".".join(first)))
+    assert [bool(block["why"]) and block["value"] == block["right"] for block in over] == [True] * 4 + [False] * 8
     gain, table, _ = asked(site, "after", "reverse", toss=13, checked=".".join(stored))
     assert gain["text"] == say("en", "checks.gain_after", all=12, before=4, after=12)
     assert [row[1:] for row in table["rows"]] == [["✓", "✓"]] * 4 + [["✗", "✓"]] * 8

@@ -55,7 +55,7 @@ def test_from_the_button_to_the_verdict(site):
     asked = {"lab": "bug_source", "guess": lab.guesses[0], "sure": SURE[0], "lang": language}
     _, before = panel_of(site, **asked)
     assert not {"verdict", "exhibits", "record"} & before.keys()
-    assert before["controls"]["blocks"][0]["values"] == {"lab": "bug_source", "seed": 1}
+    assert before["controls"]["blocks"][0]["values"] == {"lab": "bug_source", "seed": 1, "guess": lab.guesses[0], "sure": SURE[0]}
     arms = finished(site, press(site, "bug_source")["arms"])
     answer, after = panel_of(site, **asked, arms=arms)
     assert "more" not in answer
@@ -163,13 +163,14 @@ def test_nothing_is_given_away_before_a_guess_nor_while_a_class_guesses(site):
         guess = {"guess": lab.guesses[0], "sure": SURE[0]}
         for asked in ({}, {"guess": lab.guesses[0]}, {"sure": SURE[0]}, guess | {"guess": "nonsense"}, guess | {"sure": "100"}):
             assert not ANSWERS & shown(site, lab=name, **asked).keys(), (name, asked)
-        for state in ("open", "closed"):
+        for state in ("open", "closed", "fixed"):
             panel = shown(site, lab=name, **guess, awaits=state)
             assert not ANSWERS & panel.keys(), (name, state)
             if name != "mystery":  # there one looks first and guesses then
                 assert options(panel["guess"]) == list(lab.guesses)
                 values = [(panel[id]["off"], panel[id]["value"]) for id in ("guess", "sure")]
-                assert values == [(state == "closed", lab.guesses[0]), (state == "closed", SURE[0])]
+                assert values == [(state != "open", lab.guesses[0]), (state != "open", SURE[0])]
+                assert ("fixed" in panel) == (state == "fixed")
     for lesson in ASKING:
         guess = {"lesson": lesson.name, "predicted": lesson.question.guesses[0], "certain": SURE[0]}
         for asked in ({"predicted": ""}, {"certain": ""}, {"predicted": "nonsense"}, {"awaits": "open"}):
@@ -221,7 +222,8 @@ def test_a_lessons_guess_is_compared_with_the_run_on_screen(site):
 
 def test_a_lesson_leads_to_its_run_and_a_teacher_reads_of_every_lesson_or_of_one(site):
     assert shown(site, "course", lesson="tour")["start"]["to"] == {"tab": "map", "stop": "ids"}
-    assert shown(site, "course", run="german_english", lesson="attention")["run"]["to"] == {"run": "reverse"}
+    elsewhere = shown(site, "course", run="german_english", lesson="attention")
+    assert (elsewhere["run"]["to"], "question" in elsewhere) == ({"run": "reverse"}, False), "it asks about its own model"
     assert shown(site, "course", lesson="attention")["run"]["text"] == say("en", "course.about_run", name=say("en", "tasks.reverse.label"))
     assert "run" not in shown(site, "course", lesson="training")
     for lesson in LESSONS:

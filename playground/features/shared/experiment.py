@@ -10,6 +10,7 @@ from playground.features.shared.view import View
 from playground.lessons.controlled import NATS, REACH, SEEDS, ControlledExperiment, Result, is_complete
 from playground.lessons.lab import Outcome
 from playground.runs.corpora import ModelCache
+from playground.runs.names import owns
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.words import paragraph
@@ -118,9 +119,18 @@ def measure_result(runs: Runs, reader: Reader, lab: ControlledExperiment, arm: s
     return lab.result(arm, seed, run, measured)
 
 
+def find_guess(view: View, lab: ControlledExperiment) -> dict[str, str]:
+    """Returns the guess with which the visitor trained the arms, as fields of the cursor: it holds whatever the page says later. A mystery
+    is guessed afterwards."""
+    runs = [run for arms in _find_seeds(view, lab).values() for run in arms.values() if owns(run.owner, view.token)]
+    guesses = [run.guess for run in runs if run.guess and not lab.is_mystery]
+    return dict(zip(labs.FIELDS["lab"], guesses[0].partition("~")[::2], strict=True)) if guesses else {}
+
+
 def _build_train_button(view: View, lab: ControlledExperiment, seed: int, key: str) -> dict:
     label = view.say(key, count=len(lab.arms_of(seed)), seed=seed)
-    return blocks.button("train", "command", label, command="experiment", values={"lab": lab.name, "seed": seed})
+    guess = {name: value for name in labs.FIELDS["lab"] if (value := view.read_raw(name))}
+    return blocks.button("train", "command", label, command="experiment", values={"lab": lab.name, "seed": seed} | guess)
 
 
 def _build_mystery(view: View, lab: ControlledExperiment, seed: int) -> list[dict]:

@@ -22,7 +22,7 @@ MAX_NARROW_COLUMNS = 6  # of a table that fits beside another
 def build_question(view: View, say: Say, guesses: Sequence[str], about: tuple[str, str]) -> tuple[list[dict], str, str, bool]:
     """Returns (the question's blocks, the guess, its confidence, whether the answer may be shown). `about`: ("lab" or "lesson", its name).
 
-    While a class guesses, the answer is hidden from everyone, and a guess may change until the question is closed.
+    While a class guesses, the answer is hidden from everyone, and a guess may change until the question is closed or the guess "fixed".
     """
     fields = FIELDS[about[0]]
     guess = view.choice(fields[0], (UNKNOWN, *guesses))
@@ -37,14 +37,15 @@ def build_question(view: View, say: Say, guesses: Sequence[str], about: tuple[st
         question.append(blocks.choice("sure", fields[1], view.say("lessons.sure"), levels, sure))
     elif not guess and not view.awaits:
         question.append(blocks.button("unknown", "move", view.say("lessons.unknown"), to={fields[0]: UNKNOWN}))
-    if view.awaits == "closed":
-        question = lock_choices(question)
+    if view.awaits in ("closed", "fixed"):
+        question = lock_choices(question, view if view.awaits == "fixed" else None)
     return [*question, blocks.question("class", *about)], guess, sure, answered
 
 
-def lock_choices(question: list[dict]) -> list[dict]:
-    """Disables the guess once the answer is shown."""
-    return [block | {"off": True} if block["kind"] == "choice" else block for block in question]
+def lock_choices(question: list[dict], trains: View | None = None) -> list[dict]:
+    """Disables the guess once the answer is shown, or, on a view in which its experiment `trains`, and says so."""
+    why = [blocks.text("fixed", trains.say("lessons.fixed"), css="pg-caption")] if trains else []
+    return [block | {"off": True} if block["kind"] == "choice" else block for block in question] + why
 
 
 def build_verdict(

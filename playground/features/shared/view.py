@@ -112,7 +112,7 @@ class View(Screen):
         self.run = runs.get(parameters.get("run", ""))
         self.used: set[str] = set()
         self.edited: EditedActivations | None = None  # of numbers that are typed over, in a panel that follows them
-        self.awaits = parameters.get("awaits", "")  # "open" or "closed" while the answer on screen waits for a whole class
+        self.awaits = parameters.get("awaits", "")  # "open", "closed" or "fixed" while the answer on screen waits for a class
 
     @property
     def reader(self) -> Reader:

@@ -73,8 +73,9 @@ BELIEFS = {
             {"tokens": 95, "exact": 61},
         ),
         Belief(
-            "parts", "all", ("split", "dimensions"), {"tab": "attention", "run": "german_english", "view": "matrix", "part": "encoder"},
-            {"heads": 8},
+            "parts", "all", ("split", "dimensions"),
+            {"tab": "map", "run": "german_english", "stage": "encoder.0.self_attention.q", "row": "2", "col": "0"},
+            {"heads": 8, "d_model": 64, "d_k": 16, "least": 0.046},
         ),
         Belief("learnt_positions", "added", ("learnt", "order"), {"tab": "labs", "lab": "permutation"}, {"with": 5.0, "without": 6e-7}),
         Belief("more_heads", "equal", ("more", "double"), {"tab": "labs", "lab": "heads"}, {"parameters": 239_262}),

@@ -39,10 +39,10 @@ FORMER = {"film.json": "replay.json", "film.safetensors": "replay.safetensors"} 
 LAZY_PARTS = ("history", "replay", "snapshot", "tokenizers", "pairs")  # parts of a run loaded on first access
 CARD_FIELDS = (
     "name", "owner", "label", "secret", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live",
-    "checkpoint_step", "first_step", "edits", "beside", "sentences_shared", "visited", "longest_target",
+    "checkpoint_step", "first_step", "edits", "beside", "guess", "sentences_shared", "visited", "longest_target",
 )  # fmt: skip
 # Missing in older runs.
-ADDED_FIELDS = ("precision", "secret", "first_step", "edits", "beside", "sentences_shared", "visited", "longest_target")
+ADDED_FIELDS = ("precision", "secret", "first_step", "edits", "beside", "guess", "sentences_shared", "visited", "longest_target")
 
 TYPES = {"str": (str,), "bool": (bool,), "int": (int,), "int | None": (int, type(None)), "float": (int, float)}  # of a field in JSON
 _PAIRS: WeakValueDictionary[str, Pairs] = WeakValueDictionary()  # digest -> uploaded pairs in use, shared by all runs

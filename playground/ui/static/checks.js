@@ -25,9 +25,9 @@ export function isChecked(lesson) {
   return questions.length > 0 && questions.every((element) => element.hasAttribute("data-over"));
 }
 
-let fresh = ""; // what was chosen just now, and is to be reported once the server has said whether it is right
+let fresh = ""; // what was chosen just now, and is to be reported once the server has taken it
 
-/** Tells the room what was chosen. */
+/** Tells the room what was chosen. Whether it is right, where the page isn't told yet, the server knows. */
 function report({ id, lesson, asked: hash, value, right }) {
   if (fresh !== `${id} ${hash}`) return;
   fresh = "";
@@ -44,10 +44,11 @@ export function forgetAnswers() {
 }
 
 /**
- * A question with its choices. Once one is chosen they stay, say which was right, and can't be chosen any more; the focus stays where it is.
+ * A question with its choices. Once one is chosen they stay and can't be chosen any more, and once it is graded they say which was right; the
+ * focus stays where it is.
  */
 register("check", (element, block) => {
-  const isOver = block.right !== "", id = `pg-check-${block.id}`;
+  const isOver = block.value !== "", isGraded = block.right !== "", id = `pg-check-${block.id}`;
   const choose = (value) => {
     if (isOver) return;
     fresh = `${block.id} ${block.asked}`;
@@ -55,8 +56,8 @@ register("check", (element, block) => {
     change({ checked: { [block.id]: value } });
   };
   const option = ({ value, label }) => {
-    const [isRight, isMine] = [isOver && value === block.right, isOver && value === block.value];
-    const mark = isRight ? "✓ " : isMine ? "✗ " : "", css = isRight ? "right" : isMine ? "wrong" : "";
+    const [isRight, isMine] = [isGraded && value === block.right, isOver && value === block.value], isWrong = isGraded && isMine;
+    const mark = isRight ? "✓ " : isWrong ? "✗ " : "", css = isRight ? "right" : isWrong ? "wrong" : "";
     const about = { "aria-pressed": String(isMine), "aria-disabled": isOver ? "true" : undefined, class: css, dataset: { value } };
     return button({ ...about, onclick: () => choose(value) }, mark, label);
   };
@@ -65,8 +66,9 @@ register("check", (element, block) => {
   const verdict = h("div", { class: "pg-check-verdict", role: "status" });
   element.dataset.lesson = block.lesson;
   element.toggleAttribute("data-over", isOver);
-  if (isOver) {
-    report(block);
+  if (isOver) report(block);
+  if (isOver && !isGraded) verdict.append(say("check_taken"));
+  if (isGraded) {
     const isRight = block.value === block.right;
     verdict.append(h("b", { class: isRight ? "pg-right" : "pg-wrong" }, `${isRight ? "✓" : "✗"} ${say(isRight ? "right" : "wrong")}`), " ", block.why, " ");
     if (block.way) verdict.append(button({ class: "pg-quiet", onclick: () => move(block.way.to) }, block.way.label));

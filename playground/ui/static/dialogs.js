@@ -2,7 +2,7 @@
 // @ts-check
 
 import { address, change, cursor, move, page, personal, sentenceText } from "./store.js";
-import { button, copyText, h, isEnter, notice, read, routeUrl, say, send } from "./dom.js";
+import { button, childrenOf, copyText, h, isEnter, notice, onTyped, read, routeUrl, say, send } from "./dom.js";
 import { embedding } from "./embed.js";
 import { isFrozen } from "./server.js";
 import { listTerms } from "./glossary.js";
@@ -103,12 +103,20 @@ export function openHelp() {
   const dialog = open(say("help"), h("p", {}, say("help_text")), h("p", {}, say("plain_about")), h("table", { class: "pg-keys" }, rows), keySwitch(), line);
 }
 
-/** All terms, from A to Z; the one that the cursor names comes into sight. */
+/** All terms, from A to Z, and a field that finds some of them in any language; the one that the cursor names comes into sight. */
 export function openGlossary() {
   const order = new Intl.Collator(document.documentElement.lang, { ignorePunctuation: true });
-  const entry = ({ id, name, shape, text }) => h("div", { id: `pg-term-${id}` }, h("dt", {}, name, shape ? h("code", {}, shape) : ""), h("dd", {}, text));
+  const entry = ({ id, name, forms, also, shape, text }) => {
+    const otherForms = forms.filter((form) => form !== name).join(" · "), search = [...forms, ...also].join("\n").toLowerCase();
+    const title = h("dt", {}, name, shape ? h("code", {}, shape) : "", otherForms ? h("small", {}, otherForms) : "");
+    return h("div", { id: `pg-term-${id}`, dataset: { search } }, title, h("dd", {}, text));
+  };
   const sorted = [...listTerms()].sort((first, other) => order.compare(first.name, other.name));
-  const dialog = open(say("glossary"), h("p", {}, say("glossary_about", { count: sorted.length })), h("dl", { class: "pg-glossary" }, sorted.map(entry)));
+  const list = h("dl", { class: "pg-glossary" }, sorted.map(entry)), label = say("glossary_find");
+  const field = /** @type {HTMLInputElement} */ (h("input", { type: "search", placeholder: label, "aria-label": label }));
+  const isFound = ({ dataset }) => dataset.search.includes(field.value.trim().toLowerCase());
+  onTyped(field, () => childrenOf(list).forEach((element) => element.toggleAttribute("hidden", !isFound(element))));
+  const dialog = open(say("glossary"), h("p", {}, say("glossary_about", { count: sorted.length })), field, list);
   dialog.addEventListener("close", () => move({ glossary: "" }));
   document.getElementById(`pg-term-${cursor.glossary}`)?.scrollIntoView({ block: "center" });
 }

@@ -2,7 +2,7 @@
 // stuck. In a narrow window it is one line at the lower edge, which opens.
 // @ts-check
 
-import { FIELDS, PLACES, cursor, move, subscribe } from "./store.js";
+import { FIELDS, PLACES, cursor, move, page, subscribe } from "./store.js";
 import { button, h, say } from "./dom.js";
 import { counted, doneOf, isGuessed, isTouring, leave, lessonAfter, lessonUnderWay, numberOf } from "./course.js";
 import { dots, points, ways } from "./lessons.js";
@@ -74,7 +74,8 @@ function hint(lesson, step) {
   const tab = step.to.tab ?? (step.knobs ? "training" : "course"), way = counted(lesson, step);
   const place = Object.keys(PLACES).find((name) => PLACES[name].includes(tab));
   const isHere = cursor.tab === tab && Object.entries(step.to).every(([name, value]) => cursor[name] === value);
-  const where = say(isHere ? "course_hint_here" : "course_hint", { place: say(`place_${place}`), tab: say(`tab_${tab}`) });
+  const values = { place: say(`place_${place}`), tab: say(`tab_${tab}`), lab: page.boot.labs[step.to.lab] };
+  const where = say(isHere ? "course_hint_here" : step.to.lab ? "course_hint_lab" : "course_hint", values);
   if (isHere && !step.knobs) return h("p", { class: "pg-lesson-hint" }, where, way ? ` ${say("course_hint_count", way)}` : "");
   const to = step.to.tab || step.knobs ? step : { ...step, to: { tab, lesson: lesson.name } };
   return h("p", { class: "pg-lesson-hint" }, where, way ? ` ${say("course_hint_count", way)}` : "", ...ways(to).map((way) => [" ", way]).flat());

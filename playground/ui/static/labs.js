@@ -58,12 +58,12 @@ register("cards", (element, block) => {
     return h("small", { class: right ? "right" : "" }, done, verdict);
   };
   /** @param {import("./blocks").Card} card */
-  const card = ({ name, title, text, minutes, thumbnail, axes }) => {
+  const card = ({ name, title, text, minutes, thumbnail, axes, go }) => {
     const open = () => move({ tab: "labs", lab: name, arms: arms[name] ?? "" });
     return button({ class: `pg-card${thumbnail ? " pictured" : ""}`, dataset: { lab: name }, onclick: open },
       ...(thumbnail ? [drawThumbnail(thumbnail, isAnswered(name)), h("span", { class: "pg-card-axes" }, axes)] : []),
       h("b", {}, title), h("span", { class: "pg-card-text" }, text), name in known ? guessed(name) : h("span", {}),
-      h("span", { class: "pg-card-minutes" }, minutes));
+      h("span", { class: "pg-card-minutes" }, minutes), go ? h("span", { class: "pg-card-go" }, go) : "");
   };
   const cards = block.cards.filter(({ name }) => isOpenLab(name));
   element.hidden = !cards.length;

@@ -46,7 +46,8 @@ async function startOver() {
   if (boot.error) return boot.away ? null : notice(boot.error, "error"); // without words: first_watch.js says that nothing comes
   rememberOwn(Boolean(boot.last));
   if (!cursor.run && !linkSettings.length) change({ taking: boot.last });
-  settle(boot.ignored, boot.last || boot.first, rememberedSentence(boot.last || boot.first));
+  const run = boot.course.find(({ name }) => name === cursor.lesson)?.to.run ?? (boot.last || boot.first); // of a link to a lesson, what it is about
+  settle(boot.ignored, run, rememberedSentence(run));
   change({ boot });
   if (boot.notice) notice(boot.notice, "error");
   Object.assign(document.documentElement, { lang: languageTag(), dir: LANGUAGES[cursor.lang]?.direction ?? "ltr" });

@@ -236,6 +236,7 @@ export interface Question {
   joined: number;
   answered: number;
   mine: boolean; // this visitor's own guess is in
+  fixed: boolean; // and can't change any more
   counts?: Record<string, number[]>;
   answer?: string; // the right one, where an experiment has decided
 }

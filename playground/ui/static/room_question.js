@@ -24,9 +24,10 @@ function here() {
 }
 
 /** Why the answer on screen has to wait: the class is still guessing, or all of it sees the teacher's screen. A teacher closes the question
- * to see it. */
+ * to see it. "fixed" is a guess on models that train. */
 export function awaits() {
-  const state = here()?.[1].state;
+  const { state, fixed } = here()?.[1] ?? { state: "" };
+  if (fixed) return "fixed";
   return state === "open" || (state === "closed" && (isMember() || cursor.present === "1")) ? state : "";
 }
 
@@ -95,6 +96,7 @@ function forTeacher(about, name, question) {
 function forMember(question) {
   if (question.state === "revealed") return [];
   if (question.state === "closed") return [says(say("room_guess_closed"))];
+  if (question.fixed) return [];
   if (question.mine) return [says(say("room_guess_in"))];
   return [says(say("room_guess")), ...(isWhole(ownGuess(question)) ? [button({ id: "pg-question-send", onclick: sendGuess }, say("room_guess_send"))] : [])];
 }
