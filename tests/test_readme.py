@@ -15,6 +15,7 @@ from PIL import Image
 import playground
 from docs.film import FILM, PICTURES
 from playground.cli import parser
+from playground.hub.model import BELONGS
 from playground.readme import BLOCKS, DOCUMENTS, QUIZ, ROOT, renew
 from playground.runs.registry import Runs
 
@@ -95,6 +96,18 @@ def test_the_gate_runs_on_every_python_from_the_oldest_that_is_promised():
     oldest = re.search(r'requires-python = ">=(\d+)\.(\d+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert versions == [(3, minor) for minor in range(int(oldest[2]), versions[-1][1] + 1)]
     assert versions[0] <= sys.version_info[:2] <= versions[-1]
+
+
+def test_the_image_holds_what_a_space_holds_and_caddy_finds_it():
+    dockerfile, left_in = ((ROOT / name).read_text(encoding="utf-8") for name in ("Dockerfile", ".dockerignore"))
+    assert set(re.findall(r"^!(.*)", left_in, re.MULTILINE)) == set(BELONGS)
+    assert re.findall(r"https?://[^/ ]+", dockerfile) == ["https://download.pytorch.org", "http://127.0.0.1:'"]
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+    page, caddy = compose["services"]["playground"], compose["services"]["caddy"]
+    volume, port = re.search(r"^VOLUME (\S+)\nEXPOSE (\d+)$", dockerfile, re.MULTILINE).groups()
+    assert (page["volumes"], page["environment"]) == ([f"runs:{volume}"], {"PLAYGROUND_PROXIES": "1"})
+    assert caddy["command"].endswith(f" --to playground:{port}")
+    assert {name.split(":")[0] for name in page["volumes"] + caddy["volumes"]} == compose["volumes"].keys()
 
 
 def test_every_mark_profile_and_file_of_a_workflow_exists():

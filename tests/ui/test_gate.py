@@ -8,6 +8,7 @@ from http.client import HTTPConnection
 
 import pytest
 from starlette.datastructures import Headers
+from starlette.requests import Request
 
 from playground.runs.admission import Visitors
 from playground.ui.assets import PREFIX, asset_version
@@ -75,6 +76,15 @@ def test_only_a_proxy_that_there_is_names_the_host_and_no_cache_keeps_the_page(s
         assert root(path, "X-Forwarded-Prefix") == own + found
         assert f'<base href="{f"{found}/" if found else "./"}" />' in site.http.get("/", headers={"X-Forwarded-Prefix": path}).text
     assert site.http.get("/").headers["Cache-Control"] == "no-store"
+    links = []
+
+    async def link(scope, *_):
+        links.append(str(Request(scope).base_url))
+
+    for proxies in "10":
+        monkeypatch.setenv("PLAYGROUND_PROXIES", proxies)
+        through(link, host="a.example", x_forwarded_proto="https")
+    assert links == ["https://a.example/", "http://a.example/"]
 
 
 def test_a_stream_counts_also_at_the_path_that_a_proxy_keeps():
@@ -90,13 +100,14 @@ def test_a_stream_counts_also_at_the_path_that_a_proxy_keeps():
     assert counts == [1]
 
 
-def through(app) -> list[dict]:
+def through(app, **headers: str) -> list[dict]:
     sent = []
 
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": b"lang=zh"}
+    received = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": received, "scheme": "http", "query_string": b"lang=zh"}
     asyncio.run(Gate(app, Table())(scope, None, send))
     return sent
 
