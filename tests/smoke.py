@@ -6,7 +6,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 from benchmarks.server import free_port
@@ -35,17 +34,16 @@ def train_and_translate(folder: Path) -> None:
 
 
 def get(url: str, server: subprocess.Popen) -> str:
-    """Returns the content at the address, once the server listens. Raises RuntimeError when the server ends or doesn't answer."""
+    """Returns the content at the address, once the server listens. Raises OSError when it ends or doesn't answer."""
     end = time.monotonic() + PATIENCE
-    while server.poll() is None and time.monotonic() < end:
+    while True:
         try:
             with urlopen(url, timeout=60) as answer:
                 return answer.read().decode()
-        except HTTPError:
-            raise
-        except (URLError, ConnectionError, TimeoutError):
+        except OSError:
+            if server.poll() is not None or time.monotonic() > end:
+                raise
             time.sleep(0.2)
-    raise RuntimeError(f"{url} does not answer; the server's status is {server.poll()}")
 
 
 def ask_the_page(folder: Path) -> None:

@@ -15,6 +15,7 @@ from PIL import Image
 import playground
 from docs.film import FILM, PICTURES
 from playground.cli import parser
+from playground.hub.model import BELONGS
 from playground.readme import BLOCKS, DOCUMENTS, QUIZ, ROOT, renew
 from playground.runs.registry import Runs
 
@@ -23,11 +24,8 @@ TEXT = "\n".join(TEXTS.values())
 WORKFLOWS = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / ".github" / "workflows").glob("*.yml"))
 
 
-def test_the_front_page_is_short():
+def test_the_front_page_is_short_and_the_generated_blocks_are_current():
     assert len(TEXTS["README.md"]) <= 8_000
-
-
-def test_the_generated_blocks_are_current():
     for name, text in TEXTS.items():
         assert renew(text) == text, f"{name}: run python -m playground.readme"
     assert all(TEXT.count(f"<!-- {name}: begin -->") == 1 for name in BLOCKS)
@@ -52,7 +50,11 @@ def test_every_command_and_path_exists():
             assert (ROOT / name).parent.joinpath(link).exists(), (name, link)
 
 
-def test_every_picture_is_of_this_version_and_named_somewhere():
+def test_every_picture_and_place_is_of_this_version():
+    change_log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^## (\S+)", change_log, re.MULTILINE)[1] == playground.__version__
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == playground.__version__
+    assert '"playground.__version__"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     for picture in PICTURES.iterdir():
         with Image.open(picture) as image:
             version = image.info.get("comment", b"").decode() or image.info["version"]
@@ -91,10 +93,21 @@ def test_every_command_of_the_documents_succeeds(tmp_path):
 
 def test_the_gate_runs_on_every_python_from_the_oldest_that_is_promised():
     gate = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]["gate"]
-    versions = [tuple(map(int, version.split("."))) for version in gate["strategy"]["matrix"]["python"]]
-    oldest = re.search(r'requires-python = ">=(\d+)\.(\d+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert versions == [(3, minor) for minor in range(int(oldest[2]), versions[-1][1] + 1)]
-    assert versions[0] <= sys.version_info[:2] <= versions[-1]
+    oldest = re.search(r'requires-python = ">=3\.(\d+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))[1]
+    versions = gate["strategy"]["matrix"]["python"]
+    assert versions == [f"3.{minor}" for minor in range(int(oldest), int(oldest) + len(versions))]
+    assert f"3.{sys.version_info.minor}" in versions
+
+
+def test_the_image_holds_what_a_space_holds_and_caddy_finds_it():
+    dockerfile, left_in = ((ROOT / name).read_text(encoding="utf-8") for name in ("Dockerfile", ".dockerignore"))
+    assert set(re.findall(r"^!(.*)", left_in, re.MULTILINE)) == set(BELONGS)
+    assert re.findall(r"https?://[^/ ]+", dockerfile) == ["https://download.pytorch.org", "http://127.0.0.1:'"]
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+    page, caddy = (compose["services"][name] for name in ("playground", "caddy"))
+    volume, port = re.search(r"^VOLUME (\S+)\nEXPOSE (\d+)$", dockerfile, re.MULTILINE).groups()
+    assert (page["volumes"], page["environment"]) == ([f"runs:{volume}"], {"PLAYGROUND_PROXIES": "1"})
+    assert caddy["command"].endswith(f" playground:{port}")
 
 
 def test_every_mark_profile_and_file_of_a_workflow_exists():
@@ -106,10 +119,3 @@ def test_every_mark_profile_and_file_of_a_workflow_exists():
     files = re.findall(r"-[rc] ([\w/.-]+)", WORKFLOWS)
     assert len(files) > 3
     assert all((ROOT / file).is_file() for file in (*files, "package-lock.json", "mkdocs.yml")), files
-
-
-def test_every_place_that_names_the_version_names_this_one():
-    change_log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.search(r"^## (\S+)", change_log, re.MULTILINE)[1] == playground.__version__
-    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == playground.__version__
-    assert '"playground.__version__"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")

@@ -39,6 +39,7 @@ GRADIO_FIELDS = (b"page", b"deep_link")
 FORWARDED, PREFIXED = b"x-forwarded-host", b"x-forwarded-prefix"
 LOCATION_HEADERS = (FORWARDED, PREFIXED, b"x-gradio-server")  # headers that say where the page is; Gradio builds every address from them
 HOST = re.compile(rb"([\w.-]+|\[[\da-fA-F:.]+\])(:\d{1,5})?(,.*)?")  # a proxy's name for the host: the first of several
+HTTPS = re.compile(rb"https(,.*)?")
 PATH = re.compile(rb"(/[\w.~-]+)+/?")  # the path under which the proxy serves the page
 Event = TypeVar("Event", bound=Mapping[str, Any])  # what Gradio returns of a connected event
 API = "/gradio_api"
@@ -245,6 +246,8 @@ def _strip_scope(scope: Scope) -> Scope:
     if path:  # Gradio doesn't know the prefix header, and reads a path behind the host
         host = (host or _trust_header(received.get(b"host", b""), HOST)).partition(b",")[0]
         scope = {**scope, "root_path": path.decode()}
+    if _trust_header(received.get(b"x-forwarded-proto", b""), HTTPS):  # the links in answers and downloads begin with it
+        scope = {**scope, "scheme": "https"}
     scope = {**scope, "headers": [*headers, (FORWARDED, host + path)] if host else headers}
     if get_route_path(scope) not in ("", "/", "/config"):
         return scope

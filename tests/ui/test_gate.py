@@ -8,6 +8,7 @@ from http.client import HTTPConnection
 
 import pytest
 from starlette.datastructures import Headers
+from starlette.requests import Request
 
 from playground.runs.admission import Visitors
 from playground.ui.assets import PREFIX, asset_version
@@ -20,6 +21,7 @@ from tests.rights import TABLE
 from tests.runs.tiny import limits
 
 UNKNOWN = "/no/such/thing"
+CHUNK = b"x" * 60_000
 CLOSED = (
     "/monitoring", "/monitoring/summary", "/openapi.json", "/docs", "/redoc", "/login", "/logout", "/endpoints", "/pwa_icon",
     "/gradio_api/deep_link", "/gradio_api/proxy=http://127.0.0.1:1/", "/gradio_api/file=/etc/passwd", "/gradio_api/file=http://a.example/",
@@ -77,6 +79,15 @@ def test_only_a_proxy_that_there_is_names_the_host_and_no_cache_keeps_the_page(s
     assert site.http.get("/").headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.parametrize(("proxies", "scheme"), [("1", "https"), ("0", "http")])
+def test_links_begin_with_the_scheme_that_a_declared_proxy_names(proxies, scheme, monkeypatch):
+    async def link(scope, receive, send):
+        assert str(Request(scope).base_url) == f"{scheme}://a.example/"
+
+    monkeypatch.setenv("PLAYGROUND_PROXIES", proxies)
+    assert not through(link, **{"Host": "a.example", "X-Forwarded-Proto": "https"})  # an answer would be that of a mistake
+
+
 def test_a_stream_counts_also_at_the_path_that_a_proxy_keeps():
     streams, counts = Tally(), []
 
@@ -90,14 +101,14 @@ def test_a_stream_counts_also_at_the_path_that_a_proxy_keeps():
     assert counts == [1]
 
 
-def through(app) -> list[dict]:
+def through(app, **headers: str) -> list[dict]:
     sent = []
 
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": b"lang=zh"}
-    asyncio.run(Gate(app, Table())(scope, None, send))
+    scope = {"type": "http", "method": "GET", "path": "/", "scheme": "http", "query_string": b"lang=zh"}
+    asyncio.run(Gate(app, Table())({**scope, "headers": Headers(headers).raw}, None, send))
     return sent
 
 
@@ -144,21 +155,12 @@ def test_pages_of_other_sites_ask_without_cookies_and_of_this_machine_not_at_all
         assert [answer.status_code for answer in answers] == [200, 200 if allowed else 405]
 
 
-CHUNK = b"x" * 60_000
-METHODS = ("GET", "POST", "PUT", "DELETE")
-
-
-def paths(app) -> list[str]:
-    """Every path that a route of the app has, Gradio's own included, with something in the place of its parameters."""
-    found = {route.path for route in app.routes if hasattr(route, "path")} | {rule.path for rule in TABLE.rules}
-    return sorted(re.sub(r"\{[^}]*\}", "x", path) for path in found)
-
-
 def test_no_route_takes_more_than_it_says(site):
     """A length that is said is refused at once, one that isn't as soon as it is too long. Where there is nothing, nothing is read."""
     taken, line = {}, HTTPConnection(site.http.base_url.host, site.http.base_url.port, timeout=60)
-    for path in paths(site.app):
-        for method in METHODS:
+    routes = {route.path for route in site.app.routes if hasattr(route, "path")} | {rule.path for rule in TABLE.rules}  # Gradio's too
+    for path in sorted(re.sub(r"\{[^}]*\}", "x", path) for path in routes):
+        for method in ("GET", "POST", "PUT", "DELETE"):
             line.request(method, path, headers={"Content-Length": str(TABLE.rule_of({"method": method, "path": path}).max_bytes + 1)})
             taken[method, path] = line.getresponse().status
             line.close()
