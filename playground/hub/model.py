@@ -109,6 +109,7 @@ def _file(model_id: str, name: str, **download_options: Any) -> Path:
 # ---- uploads: a run, and this app as a Gradio Space ----
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9_][\w.-]{0,95}", re.ASCII)
+REFUSALS = {401: "hub.bad_token", 402: "hub.not_free", 403: "hub.no_right", 404: "hub.no_right", 409: "hub.taken"}  # by the Hub's status
 MAX_MESSAGE = 300  # characters of the Hub's message that are shown
 
 
@@ -128,19 +129,18 @@ def translate_errors(repo: str) -> Iterator[None]:
         raise _refusal(error, repo) from error
     except (HTTPError, ConnectionError) as error:
         raise Refusal("hub.unreachable", host=HfApi().endpoint) from error
+    except RuntimeError as error:  # in which the library wraps what ended the upload of a large file
+        if error.__cause__ is None:
+            raise
+        with translate_errors(repo):
+            raise error.__cause__ from None
     except ValueError as error:  # checks of huggingface_hub before any request, such as the metadata of a README
         raise Refusal("hub.refused", name=repo, said=_first_line(str(error))) from error
 
 
 def _refusal(error: HfHubHTTPError, repo: str) -> Refusal:
-    status = error.response.status_code
-    if status == 401:
-        return Refusal("hub.bad_token")
-    if status == 402:
-        return Refusal("hub.not_free", name=repo)
-    if status in (403, 404):
-        return Refusal("hub.no_right", name=repo)
-    return Refusal("hub.refused", name=repo, said=_first_line(error.server_message or str(error)))
+    key = REFUSALS.get(error.response.status_code, "hub.refused")
+    return Refusal(key, name=repo, said=_first_line(error.server_message or str(error)))
 
 
 def _first_line(message: str) -> str:

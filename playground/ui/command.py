@@ -59,14 +59,14 @@ class Command:
         return value or ""
 
 
-Action = Callable[[Runs, Command], dict[str, Any]]
+Action = Callable[[Runs, Command], Any]
 
 
-def act(runs: Runs, command: Command) -> dict[str, Any]:
-    """Performs the action. Raises Refusal for an invalid or an unknown action, and without the right to it."""
-    if command.action not in ACTIONS:
+def act(runs: Runs, command: Command, actions: Mapping[str, tuple[Right, Action]]) -> Any:
+    """Performs one of the actions. Raises Refusal for an invalid or an unknown action, and without the right to it."""
+    if command.action not in actions:
         raise Refusal("page.not_a_command")
-    right, action = ACTIONS[command.action]
+    right, action = actions[command.action]
     require_run(right, runs, command.run, command.token)
     require_sentences(runs, command.values, command.token)
     return action(runs, command)
@@ -232,6 +232,12 @@ ACTIONS: dict[str, tuple[Right, Action]] = {
 
 
 def route(runs: Runs) -> GuardedRoute:
+    return post_route("/command", lambda _, command: act(runs, command, ACTIONS))
+
+
+def post_route(path: str, do: Callable[[Request, Command], dict[str, Any]]) -> GuardedRoute:
+    """Returns a route for commands; each of its actions declares its own right, too."""
+
     async def endpoint(request: Request) -> Response:
         chosen = language(request.query_params)
         try:
@@ -242,9 +248,9 @@ def route(runs: Runs) -> GuardedRoute:
             return respond(refusal, chosen)
         except ClientDisconnect:
             return Response(status_code=400)
-        return respond(await run_in_threadpool(answer_call, chosen, lambda: act(runs, command)), chosen)
+        return respond(await run_in_threadpool(answer_call, chosen, lambda: do(request, command)), chosen)
 
-    return GuardedRoute(f"{PREFIX}/command", endpoint, VISITOR, "POST")  # each action declares its own, too
+    return GuardedRoute(f"{PREFIX}{path}", endpoint, VISITOR, "POST")
 
 
 def opening_route(runs: Runs) -> GuardedRoute:
