@@ -118,13 +118,13 @@ class Accounts:
         form = {"grant_type": "authorization_code", "code": code, "redirect_uri": begun.redirect, "code_verifier": begun.verifier}
         try:
             with translate_errors(self._hub):
-                granted = self._ask("POST", "token", data=form | {"client_id": client[0]}, auth=client)
-                user = self._ask("GET", "userinfo", headers={"Authorization": f"Bearer {granted['access_token']}"})
+                grant = self._ask("POST", "token", data=form | {"client_id": client[0]}, auth=client)
+                user = self._ask("GET", "userinfo", headers={"Authorization": f"Bearer {grant['access_token']}"})
         except Refusal as refusal:
             raise refusal if refusal.key == "hub.unreachable" else Refusal("hub.not_signed_in") from None
-        until = self._runtime.monotonic() + granted.get("expires_in", BEGUN_SECONDS)
+        until = self._runtime.monotonic() + grant.get("expires_in", BEGUN_SECONDS)
         with self._lock:
-            _keep(self._accounts, owner, _Account(user["preferred_username"], granted["access_token"], until))
+            _keep(self._accounts, owner, _Account(user["preferred_username"], grant["access_token"], until))
 
     def _ask(self, method: str, path: str, **options: Any) -> dict[str, Any]:
         answer = get_session().request(method, f"{self._hub}/oauth/{path}", timeout=TIMEOUT_S, **options)
@@ -182,8 +182,8 @@ class Accounts:
             push.require_wanted()
             url = api.create_repo(push.repo, private=private, exist_ok=push.repo in account.repos)
             account.repos.add(push.repo)
-            others = [CommitOperationAdd(path.name, path) for path in sorted(folder.iterdir()) if path.name != WEIGHTS]
-            additions = [CommitOperationAdd(WEIGHTS, weights), *others]
+            rest = [CommitOperationAdd(path.name, path) for path in sorted(folder.iterdir()) if path.name != WEIGHTS]
+            additions = [CommitOperationAdd(WEIGHTS, weights), *rest]
             api.preupload_lfs_files(push.repo, additions, free_memory=False)
             push.require_wanted()
             api.create_commit(push.repo, additions, commit_message=message)
