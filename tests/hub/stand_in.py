@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
+from tempfile import TemporaryDirectory
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
@@ -24,7 +25,7 @@ class Hub:
         self.url, self.user, self.codes, self.objects, self.asked = "", "ada", {}, {}, []
         self.tokens = {"hf_write": "ada"}
         self.repos: dict[str, dict[str, bytes]] = {}  # files by the path of a repository
-        self.visibility: dict[str, str] = {}
+        self.created: dict[str, dict] = {}  # what was asked for with each
         self.refusals: dict[str, int] = {}
         self.open = threading.Event()
         self.open.set()
@@ -53,7 +54,7 @@ class Hub:
             return 403
         status = 409 if path in self.repos else 200
         self.repos.setdefault(path, {})
-        self.visibility.setdefault(path, wanted.get("visibility", "public"))
+        self.created[path] = wanted
         return status, {"url": f"{self.url}/{path}"}
 
     def commit(self, path: str, lines: bytes) -> dict:
@@ -63,6 +64,8 @@ class Hub:
                 self.repos[path][value["path"]] = base64.b64decode(value["content"])
             elif line["key"] == "lfsFile":
                 self.repos[path][value["path"]] = self.objects[value["oid"]]
+            elif line["key"] == "deletedFile":
+                del self.repos[path][value["path"]]
         return {"commitUrl": f"{self.url}/{path}/commit/{'0' * 40}", "commitOid": "0" * 40}
 
     def reply(self, method: str, path: str, query: dict, body: bytes, headers: dict) -> dict | int | tuple[int, dict] | str | bytes:
@@ -92,6 +95,10 @@ class Hub:
         repo, _, rest = path.removeprefix("/api").removeprefix("/models").strip("/").partition("/resolve/main/")
         if rest:
             return self.repos.get(repo, {}).get(rest, 404)
+        if path.endswith("/tree/main"):
+            return [{"type": "file", "path": path, "size": 1, "oid": "0"} for path in self.repos[repo.removesuffix("/tree/main")]]
+        if method == "GET":
+            return {"id": repo} if repo in self.repos else 404
         repo, _, act = repo.rpartition("/")[0].rpartition("/")
         if act == "preupload":
             files = [one["path"] for one in json.loads(body)["files"]]
@@ -130,9 +137,11 @@ class _Handler(BaseHTTPRequestHandler):
 def served_hub() -> Iterator[Hub]:
     """A Hub with nothing in it, which the library and the app take for the real one."""
     hub = Hub()
-    with serving(type("Handler", (_Handler,), {"hub": hub})) as url, pytest.MonkeyPatch.context() as patch:
+    handler = type("Handler", (_Handler,), {"hub": hub})
+    with serving(handler) as url, pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as cache:
         hub.url = url.rstrip("/")
         patch.setattr(constants, "ENDPOINT", hub.url)
+        patch.setattr(constants, "HF_HUB_CACHE", cache)
         patch.setattr(constants, "HF_HUB_DISABLE_XET", True)  # large files go by plain HTTP
         patch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", hub.url + "/{repo_id}/resolve/{revision}/{filename}")
         for name, value in (APP | {"OPENID_PROVIDER_URL": hub.url, "HF_TOKEN": "hf_write"}).items():

@@ -75,7 +75,7 @@ def test_what_is_pushed_arrives_whole_and_nothing_shows_a_token(site, caplog, tm
     assert site.hub.repos["ada/toy"] == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert site.pushed(ANNA, run.id, name="toy")["address"], "what this sign-in made it may change"
     assert site.pushed(ANNA, run.id, name="open", public=True)["address"]
-    assert (site.hub.visibility["ada/toy"], site.hub.visibility["ada/open"]) == ("private", "public")
+    assert [site.hub.created[f"ada/{name}"]["visibility"] for name in ("toy", "open")] == ["private", "public"]
     assert "hf_" not in caplog.text + str(site.ask(ANNA, "look"))
 
 
