@@ -32,7 +32,6 @@ TIMEOUT_S = 20.0
 class Push:
     """A run on its way to a repository, or there."""
 
-    repo: str
     message: Refusal = field(default_factory=lambda: Refusal("hub.push_preparing"))  # its state, or what ended it
     address: str = ""  # once it has arrived
     is_busy: bool = True
@@ -70,13 +69,15 @@ class _Begun:
 
 
 @dataclass
-class _Account:
-    """A visitor's account at the Hub, as long as the token holds."""
+class _Visitor:
+    """A visitor's sign-in that has begun, their name at the Hub as long as the token holds, and their last push."""
 
-    user: str
-    token: str = field(repr=False)
-    until: float
-    repos: set[str] = field(default_factory=set)  # made by this sign-in: a further push may change them
+    begun: _Begun | None = None
+    user: str = ""
+    token: str = field(default="", repr=False)
+    until: float = 0.0
+    repos: set[str] = field(default_factory=set)  # made since the sign-in: a further push may change them
+    push: Push | None = None
 
 
 class Accounts:
@@ -84,16 +85,17 @@ class Accounts:
 
     def __init__(self, runtime: Runtime = REAL) -> None:
         self._runtime, self._lock, self._packing = runtime, Lock(), Lock()
-        self._begun: dict[str, _Begun] = {}
-        self._accounts: dict[str, _Account] = {}
-        self._pushes: dict[str, Push] = {}  # the last one of each
+        self._visitors: dict[str, _Visitor] = {}
         self._hub = os.environ.get("OPENID_PROVIDER_URL", "https://huggingface.co").rstrip("/")
 
     def begin(self, owner: str, redirect: str, back: str) -> str:
         """Returns the address where the visitor signs in, from which the Hub leads to `redirect`."""
         verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
         with self._lock:
-            _keep(self._begun, owner, _Begun(state, verifier, redirect, back, self._runtime.monotonic() + BEGUN_SECONDS))
+            visitor = self._visitors[owner] = self._visitors.pop(owner, _Visitor())  # the newest is the last
+            visitor.begun = _Begun(state, verifier, redirect, back, self._runtime.monotonic() + BEGUN_SECONDS)
+            for oldest in list(self._visitors)[:-MAX_VISITORS]:
+                del self._visitors[oldest]
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
         query = {
             "response_type": "code", "client_id": os.environ["OAUTH_CLIENT_ID"], "redirect_uri": redirect, "state": state,
@@ -105,13 +107,15 @@ class Accounts:
     def back_of(self, state: str) -> str:
         """Returns the query of the page at which the sign-in of this state began; "" for an unknown one."""
         with self._lock:
-            return next((begun.back for begun in self._begun.values() if begun.state == state), "")
+            sign_ins = [visitor.begun for visitor in self._visitors.values() if visitor.begun]
+        return next((begun.back for begun in sign_ins if begun.state == state), "")
 
     def finish(self, owner: str, code: str, state: str) -> None:
         """Signs the visitor in that has begun with this `state`: another one, led to its address by them, would lend them an account.
         Raises Refusal."""
         with self._lock:
-            begun = self._begun.pop(owner, None)
+            visitor = self._visitors.get(owner, _Visitor())
+            begun, visitor.begun = visitor.begun, None
         if begun is None or begun.until < self._runtime.monotonic() or begun.state != state:
             raise Refusal("hub.not_signed_in")
         client = os.environ["OAUTH_CLIENT_ID"], os.environ["OAUTH_CLIENT_SECRET"]
@@ -122,9 +126,8 @@ class Accounts:
                 user = self._ask("GET", "userinfo", headers={"Authorization": f"Bearer {grant['access_token']}"})
         except Refusal as refusal:
             raise refusal if refusal.key == "hub.unreachable" else Refusal("hub.not_signed_in") from None
-        until = self._runtime.monotonic() + grant.get("expires_in", BEGUN_SECONDS)
-        with self._lock:
-            _keep(self._accounts, owner, _Account(user["preferred_username"], grant["access_token"], until))
+        visitor.user, visitor.token, visitor.repos = user["preferred_username"], grant["access_token"], set()
+        visitor.until = self._runtime.monotonic() + grant.get("expires_in", BEGUN_SECONDS)
 
     def _ask(self, method: str, path: str, **options: Any) -> dict[str, Any]:
         answer = get_session().request(method, f"{self._hub}/oauth/{path}", timeout=TIMEOUT_S, **options)
@@ -135,36 +138,37 @@ class Accounts:
         """Signs the visitor out, and stops their push."""
         self.stop(owner)
         with self._lock:
-            self._accounts.pop(owner, None)
+            self._visitors.pop(owner, None)
 
     def describe(self, owner: str, language: str) -> dict[str, Any]:
         """Returns the visitor's name at the Hub, "" without one, and what is to be said of their last push."""
-        account, push = self._find(owner), self._pushes.get(owner)
+        visitor = self._find(owner)
+        push = visitor.push
         about = push and {"text": push.message.say(language), "address": push.address, "busy": push.is_busy}
-        return {"user": account.user if account else "", "push": about}
+        return {"user": visitor.user, "push": about}
 
     def push(self, owner: str, exported: ExportedRun, name: str, private: bool, scores: GetScores) -> None:
         """Begins to push a run to the visitor's own model repository `name`, with the files of its export. Raises Refusal."""
-        account = self._find(owner)
-        if account is None:
+        visitor, push = self._find(owner), Push()
+        if not visitor.user:
             raise Refusal("hub.not_signed_in")
-        push = Push(check_name(f"{account.user}/{name}"))
+        repo = check_name(f"{visitor.user}/{name}")
         with self._lock:
-            if owner in self._pushes and self._pushes[owner].is_busy:
+            if visitor.push and visitor.push.is_busy:
                 raise Refusal("hub.push_busy")
-            _keep(self._pushes, owner, push)
+            visitor.push = push
 
         def carry_out() -> None:
             try:
                 with TemporaryDirectory() as folder:
                     with self._packing:  # scores take a whole core
-                        for name, make in files(exported, scores).items():
+                        for file, make in files(exported, scores).items():
                             push.require_wanted()
-                            Path(folder, name).write_bytes(make())
-                    self._upload(Path(folder), account, push, private, f"{exported.name} at step {exported.step}")
+                            Path(folder, file).write_bytes(make())
+                    push.address = self._upload(Path(folder), visitor, push, repo, private, f"{exported.name} at step {exported.step}")
                 push.message = Refusal("hub.push_done")
             except Exception as error:
-                push.message = self._explain(error, push, owner)
+                push.message = self._explain(error, push, visitor)
             finally:
                 push.is_busy = False
 
@@ -172,24 +176,24 @@ class Accounts:
 
     def stop(self, owner: str) -> None:
         """Stops the visitor's push, unless its files are about to be visible."""
-        if push := self._pushes.get(owner):
+        if push := self._find(owner).push:
             push.is_stopped = True
 
-    def _upload(self, folder: Path, account: _Account, push: Push, private: bool, message: str) -> None:
-        """Creates the repository, uploads the weights, and commits them with all other files at once."""
-        api = HfApi(self._hub, token=account.token)
-        with translate_errors(push.repo), _Weights(folder / WEIGHTS, push) as weights:
+    def _upload(self, folder: Path, visitor: _Visitor, push: Push, repo: str, private: bool, message: str) -> str:
+        """Creates the repository, uploads the weights, and commits them with all other files at once. Returns its address."""
+        api = HfApi(self._hub, token=visitor.token)
+        with translate_errors(repo), _Weights(folder / WEIGHTS, push) as weights:
             push.require_wanted()
-            url = api.create_repo(push.repo, private=private, exist_ok=push.repo in account.repos)
-            account.repos.add(push.repo)
+            url = api.create_repo(repo, private=private, exist_ok=repo in visitor.repos)
+            visitor.repos.add(repo)
             rest = [CommitOperationAdd(path.name, path) for path in sorted(folder.iterdir()) if path.name != WEIGHTS]
             additions = [CommitOperationAdd(WEIGHTS, weights), *rest]
-            api.preupload_lfs_files(push.repo, additions, free_memory=False)
+            api.preupload_lfs_files(repo, additions, free_memory=False)
             push.require_wanted()
-            api.create_commit(push.repo, additions, commit_message=message)
-            push.address = str(url)
+            api.create_commit(repo, additions, commit_message=message)
+        return str(url)
 
-    def _explain(self, error: Exception, push: Push, owner: str) -> Refusal:
+    def _explain(self, error: Exception, push: Push, visitor: _Visitor) -> Refusal:
         """Returns why a push failed; the Hub may have refused the sign-in, which ends."""
         if push.is_stopped:
             return Refusal("hub.push_stopped")
@@ -198,19 +202,12 @@ class Accounts:
             return Refusal("page.went_wrong")
         if error.key != "hub.bad_token":
             return error
-        with self._lock:
-            self._accounts.pop(owner, None)
+        visitor.user = ""
         return Refusal("hub.not_signed_in")
 
-    def _find(self, owner: str) -> _Account | None:
-        with self._lock:
-            account = self._accounts.get(owner)
-        return account if account and account.until > self._runtime.monotonic() else None
-
-
-def _keep(table: dict[str, Any], owner: str, entry: Any) -> None:
-    """Adds an entry in the place of the owner's older one. Of too many the oldest make room."""
-    table.pop(owner, None)
-    table[owner] = entry
-    while len(table) > MAX_VISITORS:
-        del table[next(iter(table))]
+    def _find(self, owner: str) -> _Visitor:
+        """Returns the visitor; one that is signed in no more has no name."""
+        visitor = self._visitors.get(owner, _Visitor())
+        if visitor.until < self._runtime.monotonic():
+            visitor.user = visitor.token = ""
+        return visitor

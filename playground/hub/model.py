@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +76,12 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
     ) -> HubTransformer:
         """Loads untrusted files: the size is compared with the config before a model of that size is created. Raises Refusal."""
         download_options = {name: rest.pop(name) for name in ("revision", "cache_dir", "force_download", "local_files_only", "token")}
-        fetch = partial(_file, model_id, **download_options)
+
+        def fetch(name: str) -> Path:
+            if os.path.isdir(model_id):
+                return Path(model_id, name)
+            return Path(hf_hub_download(model_id, name, **download_options)).resolve()  # the cache holds links
+
         data = files.read_bytes(fetch(WEIGHTS), MAX_TENSOR_BYTES, WEIGHTS)
         longest_target = rest.pop("longest_target", 0)
         config = experiment_of(rest).model
@@ -97,13 +101,6 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
 def experiment_of(knobs: dict[str, Any]) -> Experiment:
     """Builds the experiment of a flat mapping. Raises Refusal."""
     return Experiment().with_(**{current_name(name): value for name, value in knobs.items()})
-
-
-def _file(model_id: str, name: str, **download_options: Any) -> Path:
-    """Returns a file of a folder or of a Hub repository, downloaded."""
-    if os.path.isdir(model_id):
-        return Path(model_id) / name
-    return Path(hf_hub_download(model_id, name, **download_options)).resolve()  # the cache holds links
 
 
 # ---- uploads: a run, and this app as a Gradio Space ----

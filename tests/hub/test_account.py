@@ -1,6 +1,5 @@
 """A visitor signs in at the Hub and pushes a run: what arrives is what the command line pushes, and no one else is let in."""
 
-import time
 from unittest.mock import Mock
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,7 +15,7 @@ from playground.runs.registry import Runs
 from playground.ui import account
 from playground.ui.assets import PREFIX
 from tests.hub.stand_in import served_hub
-from tests.runs.tiny import PAIRS, done, tiny
+from tests.runs.tiny import PAIRS, done, tiny, wait
 
 ANNA, BEN = "a" * 32, "b" * 32
 
@@ -30,13 +29,6 @@ def site(tmp_path_factory):
         yield Site(hub, runs, TestClient(Starlette(routes=account.routes(runs, reader)), follow_redirects=False))
         reader.close()
         runs.close()
-
-
-def until(condition, seconds=60.0) -> bool:
-    end = time.monotonic() + seconds
-    while not (held := condition()) and time.monotonic() < end:
-        time.sleep(0.02)
-    return held
 
 
 class Site:
@@ -62,8 +54,8 @@ class Site:
     def pushed(self, token, run="reverse", **values) -> dict:
         """How a push ends."""
         answer = self.ask(token, "push", run, **({"name": "mine"} | values))
-        assert answer["push"]["busy"], answer
-        assert until(lambda: not self.ask(token, "look")["push"]["busy"])
+        assert "error" not in answer, answer
+        wait(lambda: not self.ask(token, "look")["push"]["busy"])
         return self.ask(token, "look")["push"]
 
 
@@ -116,12 +108,12 @@ def test_a_push_that_fails_or_is_stopped_says_so_in_one_sentence(site, monkeypat
         assert sentence in site.pushed(ANNA, run, name=f"new{status}")["text"]
     hub.refusals = {}
     hub.open.clear()
-    assert site.ask(ANNA, "push", run, name="held")["push"]["text"] == "Preparing files …"
-    assert until(lambda: "ada/held" in hub.repos)
+    assert site.ask(ANNA, "push", run, name="held")["push"]["busy"]
+    wait(lambda: site.ask(ANNA, "look")["push"]["text"].startswith("Uploading: 0.0 of 0."))
     assert site.ask(ANNA, "push", run, name="other")["key"] == "hub.push_busy"
     assert site.ask(ANNA, "stop")["push"]["busy"]
     hub.open.set()
-    assert until(lambda: not site.ask(ANNA, "look")["push"]["busy"])
+    wait(lambda: not site.ask(ANNA, "look")["push"]["busy"])
     assert site.ask(ANNA, "look")["push"] == {"text": "Stopped before its files arrived.", "address": "", "busy": False}
     assert hub.repos["ada/held"] == {}
     hub.tokens.clear()
