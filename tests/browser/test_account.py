@@ -26,8 +26,8 @@ def test_a_run_goes_from_the_page_to_the_hub(visitors, request, tmp_path):
             expect(page.locator("#pg-push-state")).to_contain_text(words("hub.push_preparing"))
             expect(page.locator("#pg-pushed")).to_have_attribute("href", f"{hub.url}/ada/reverse")
             assert "model.safetensors" in hub.repos["ada/reverse"]
-            seen = page.content() + page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])") + server.logged()
-            assert "hf_oauth" not in seen
+            text = page.content() + page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])") + server.logged()
+            assert "hf_oauth" not in text
             page.locator("#pg-sign-out").click()
             expect(page.locator("#pg-sign-in")).to_be_visible()
             faults = visitors.troubles[page].faults

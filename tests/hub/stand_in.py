@@ -22,7 +22,7 @@ class Hub:
     """What it holds. `user` is signed in there in every browser; `refusals` are statuses by part of a path; uploads wait for `open`."""
 
     def __init__(self) -> None:
-        self.url, self.user, self.codes, self.objects, self.asked = "", "ada", {}, {}, []
+        self.url, self.user, self.codes, self.objects, self.requests = "", "ada", {}, {}, []
         self.tokens = {"hf_write": "ada"}
         self.repos: dict[str, dict[str, bytes]] = {}  # files by the path of a repository
         self.created: dict[str, dict] = {}  # what was asked for with each
@@ -90,7 +90,7 @@ class Hub:
             return {}
         if path.endswith("/info/lfs/objects/batch"):
             self.open.wait(30)
-            objects = [one | {"actions": {"upload": {"href": f"{self.url}/lfs/{one['oid']}"}}} for one in json.loads(body)["objects"]]
+            objects = [item | {"actions": {"upload": {"href": f"{self.url}/lfs/{item['oid']}"}}} for item in json.loads(body)["objects"]]
             return {"objects": objects, "transfer": "basic"}
         repo, _, rest = path.removeprefix("/api").removeprefix("/models").strip("/").partition("/resolve/main/")
         if rest:
@@ -101,7 +101,7 @@ class Hub:
             return {"id": repo} if repo in self.repos else 404
         repo, _, act = repo.rpartition("/")[0].rpartition("/")
         if act == "preupload":
-            files = [one["path"] for one in json.loads(body)["files"]]
+            files = [item["path"] for item in json.loads(body)["files"]]
             mode = {path: "lfs" if path.endswith((".safetensors", ".tar")) else "regular" for path in files}
             return {"files": [{"path": path, "uploadMode": mode[path], "shouldIgnore": False} for path in files]}
         return self.commit(repo, body) if act == "commit" else {}
@@ -113,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
         body, query = self.rfile.read(int(self.headers["Content-Length"] or 0)), {k: v[0] for k, v in parse_qs(parts.query).items()}
-        self.hub.asked.append(f"{self.command} {parts.path}")
+        self.hub.requests.append(f"{self.command} {parts.path}")
         reply = self.hub.reply(self.command, parts.path, query, body, self.headers)
         more = {"Location": reply} if isinstance(reply, str) else {}
         reply = {int: (reply, {"error": "no"}), tuple: reply, str: (302, {})}.get(type(reply), (200, reply))

@@ -100,7 +100,7 @@ def test_no_repository_is_read_as_pickle(hub):
     hub.repos["ada/old"] = {"config.json": b'{"src_vocab": 8, "tgt_vocab": 8}', "pytorch_model.bin": b"\x80\x04"}
     with pytest.raises(Exception, match=r"model\.safetensors"):
         HubTransformer.from_pretrained("ada/old")
-    assert "pytorch_model.bin" not in str(hub.asked)
+    assert "pytorch_model.bin" not in str(hub.requests)
 
 
 REPO = "ada/playground"
@@ -153,7 +153,7 @@ def test_only_files_that_belong_go_up_and_a_dry_run_asks_nothing(hub, capsys, tm
     assert sum(sizes.values()) < 25_000_000
     assert main(["space", REPO, "--hardware", "zero", "--dry-run"]) == 0
     out = capsys.readouterr().out
-    assert not hub.asked
+    assert not hub.requests
     assert all(part in out for part in (f"Space {REPO}", planned.metadata().strip(), planned.written["requirements.txt"].strip(), *sizes))
     assert f"{len(sizes)} files, {sum(sizes.values()):,} bytes" in out
     (tmp_path / "app.py").touch()
