@@ -19,7 +19,7 @@ APP = {"OAUTH_CLIENT_ID": "app", "OAUTH_CLIENT_SECRET": "secret", "OAUTH_SCOPES"
 
 
 class Hub:
-    """What it holds. `user` is signed in there in every browser; `refusals` are statuses by part of a path; uploads wait for `open`."""
+    """A Hub in memory. `user` is signed in there in every browser; `refusals` are statuses by part of a path; uploads wait for `open`."""
 
     def __init__(self) -> None:
         self.url, self.user, self.codes, self.objects, self.requests = "", "ada", {}, {}, []

@@ -40,7 +40,7 @@ class Site:
         return self.http.post(f"{PREFIX}/account", json={"action": action, "run": run, **values}, headers=sent).json()
 
     def proof(self, token, user="ada") -> dict:
-        """What stands behind # where the Hub leads back to."""
+        """Returns the code and the state to which the Hub leads back, from behind the #."""
         self.hub.user = user
         query = dict(parse_qs(urlsplit(self.ask(token, "begin", back="run=reverse&tab=map")["address"]).query))
         back = self.http.get(self.hub.authorize({name: values[0] for name, values in query.items()}))
