@@ -141,7 +141,7 @@ def test_only_runs_knows_threads_and_time_and_nothing_reads_pickles():
     takes, starts = set(), set()
     for file in FILES:
         tops = {top for top, _ in imports(file)}
-        locks = part_of(file) in ("ray", "rooms") or file.name in ("corpus.py", "fast_step.py")  # used by several, and start none
+        locks = part_of(file) in ("ray", "rooms", "hub") or file.name in ("corpus.py", "fast_step.py")  # used by several, and start none
         assert part_of(file) == "runs" or locks or not tops & {"threading", "concurrent", "multiprocessing"}, file
         assert not tops & {"pickle", "cloudpickle", "joblib", "dill", "shelve", "marshal"}, file
         funcs = [node.func for node in nodes_of(file) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]

@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +76,12 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
     ) -> HubTransformer:
         """Loads untrusted files: the size is compared with the config before a model of that size is created. Raises Refusal."""
         download_options = {name: rest.pop(name) for name in ("revision", "cache_dir", "force_download", "local_files_only", "token")}
-        fetch = partial(_file, model_id, **download_options)
+
+        def fetch(name: str) -> Path:
+            if os.path.isdir(model_id):
+                return Path(model_id, name)
+            return Path(hf_hub_download(model_id, name, **download_options)).resolve()  # the cache holds links
+
         data = files.read_bytes(fetch(WEIGHTS), MAX_TENSOR_BYTES, WEIGHTS)
         longest_target = rest.pop("longest_target", 0)
         config = experiment_of(rest).model
@@ -99,16 +103,10 @@ def experiment_of(knobs: dict[str, Any]) -> Experiment:
     return Experiment().with_(**{current_name(name): value for name, value in knobs.items()})
 
 
-def _file(model_id: str, name: str, **download_options: Any) -> Path:
-    """Returns a file of a folder or of a Hub repository, downloaded."""
-    if os.path.isdir(model_id):
-        return Path(model_id) / name
-    return Path(hf_hub_download(model_id, name, **download_options)).resolve()  # the cache holds links
-
-
 # ---- uploads: a run, and this app as a Gradio Space ----
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9_][\w.-]{0,95}", re.ASCII)
+REFUSALS = {401: "hub.bad_token", 402: "hub.not_free", 403: "hub.no_right", 404: "hub.no_right", 409: "hub.taken"}  # by the Hub's status
 MAX_MESSAGE = 300  # characters of the Hub's message that are shown
 
 
@@ -128,19 +126,18 @@ def translate_errors(repo: str) -> Iterator[None]:
         raise _refusal(error, repo) from error
     except (HTTPError, ConnectionError) as error:
         raise Refusal("hub.unreachable", host=HfApi().endpoint) from error
+    except RuntimeError as error:  # in which the library wraps what ended the upload of a large file
+        if error.__cause__ is None:
+            raise
+        with translate_errors(repo):
+            raise error.__cause__ from None
     except ValueError as error:  # checks of huggingface_hub before any request, such as the metadata of a README
         raise Refusal("hub.refused", name=repo, said=_first_line(str(error))) from error
 
 
 def _refusal(error: HfHubHTTPError, repo: str) -> Refusal:
-    status = error.response.status_code
-    if status == 401:
-        return Refusal("hub.bad_token")
-    if status == 402:
-        return Refusal("hub.not_free", name=repo)
-    if status in (403, 404):
-        return Refusal("hub.no_right", name=repo)
-    return Refusal("hub.refused", name=repo, said=_first_line(error.server_message or str(error)))
+    key = REFUSALS.get(error.response.status_code, "hub.refused")
+    return Refusal(key, name=repo, said=_first_line(error.server_message or str(error)))
 
 
 def _first_line(message: str) -> str:

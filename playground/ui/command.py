@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 
 from playground import cursor
@@ -28,7 +27,7 @@ from playground.runs.incoming import plan_tuning
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
-from playground.ui.messages import check_origin, read_message, respond, token_of
+from playground.ui.messages import answer_post, token_of
 from playground.ui.rights import OWNER, READER, UPLOAD_BYTES, VISITOR, GuardedRoute, Right, require_run, require_sentences
 from playground.words import listed, say
 
@@ -60,14 +59,14 @@ class Command:
         return value or ""
 
 
-Action = Callable[[Runs, Command], dict[str, Any]]
+Action = Callable[[Runs, Command], Any]
 
 
-def act(runs: Runs, command: Command) -> dict[str, Any]:
-    """Performs the action. Raises Refusal for an invalid or an unknown action, and without the right to it."""
-    if command.action not in ACTIONS:
+def act(runs: Runs, command: Command, actions: Mapping[str, tuple[Right, Action]]) -> Any:
+    """Performs one of the actions. Raises Refusal for an invalid or an unknown action, and without the right to it."""
+    if command.action not in actions:
         raise Refusal("page.not_a_command")
-    right, action = ACTIONS[command.action]
+    right, action = actions[command.action]
     require_run(right, runs, command.run, command.token)
     require_sentences(runs, command.values, command.token)
     return action(runs, command)
@@ -236,34 +235,33 @@ ACTIONS: dict[str, tuple[Right, Action]] = {
 
 
 def route(runs: Runs) -> GuardedRoute:
-    async def endpoint(request: Request) -> Response:
-        chosen = language(request.query_params)
-        try:
-            if refusal := check_origin(request.headers):
-                raise refusal
-            command = Command.parse(await read_message(request), token_of(request.headers), chosen)
-        except Refusal as refusal:
-            return respond(refusal, chosen)
-        except ClientDisconnect:
-            return Response(status_code=400)
-        return respond(await run_in_threadpool(answer_call, chosen, lambda: act(runs, command)), chosen)
+    return post_route("/command", lambda _, command: act(runs, command, ACTIONS))
 
-    return GuardedRoute(f"{PREFIX}/command", endpoint, VISITOR, "POST")  # each action declares its own, too
+
+def post_route(path: str, do: Callable[[Request, Command], dict[str, Any]]) -> GuardedRoute:
+    """Returns a route for commands; each of its actions declares its own right, too."""
+
+    async def endpoint(request: Request) -> Response:
+        def carry_out(message: Any) -> dict[str, Any]:
+            command = Command.parse(message, token_of(request.headers), language(request.query_params))
+            return answer_call(command.language, lambda: do(request, command))
+
+        return await answer_post(request, carry_out)
+
+    return GuardedRoute(f"{PREFIX}{path}", endpoint, VISITOR, "POST")
 
 
 def opening_route(runs: Runs) -> GuardedRoute:
     """Returns the route that opens a downloaded run, the body of the request, as the visitor's."""
 
-    def open_body(request: Request, data: bytes, chosen: str) -> dict[str, Any]:
-        require_run(VISITOR, runs, "", token := token_of(request.headers))
-        run = runs.open_zip(request.query_params.get("name", "")[:100], data, token)
-        return _open_new_run(run) | {"other": True, "notice": say(chosen, "page.opened", name=run.name)}
-
     async def endpoint(request: Request) -> Response:
-        chosen = language(request.query_params)
-        if refusal := check_origin(request.headers):
-            return respond(refusal, chosen)
-        data = await request.body()
-        return respond(await run_in_threadpool(answer_call, chosen, lambda: open_body(request, data, chosen)), chosen)
+        chosen, token = language(request.query_params), token_of(request.headers)
+
+        def open_body(data: bytes) -> dict[str, Any]:
+            require_run(VISITOR, runs, "", token)
+            run = runs.open_zip(request.query_params.get("name", "")[:100], data, token)
+            return _open_new_run(run) | {"other": True, "notice": say(chosen, "page.opened", name=run.name)}
+
+        return await answer_post(request, lambda data: answer_call(chosen, lambda: open_body(data)), Request.body)
 
     return GuardedRoute(f"{PREFIX}/open", endpoint, VISITOR, "POST", max_bytes=UPLOAD_BYTES)

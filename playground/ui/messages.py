@@ -2,17 +2,18 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from copy import copy as duplicate
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from playground.config import Refusal
+from playground.features.shared.view import language
 from playground.ui.delivery import ORIGIN
 
 TOKEN = "X-Playground-Token"
@@ -69,6 +70,22 @@ async def read_message(request: Request) -> Any:
     except (ValueError, RecursionError):
         raise Refusal("page.not_a_command") from None
     return parsed
+
+
+async def answer_post(
+    request: Request, do: Callable[[Any], dict[str, Any]], read: Callable[[Request], Awaitable[Any]] = read_message
+) -> Response:
+    """Answers a POST of our own page: what it asks is done on a thread."""
+    chosen = language(request.query_params)
+    try:
+        if refusal := check_origin(request.headers):
+            raise refusal
+        message = await read(request)
+        return respond(await run_in_thread(do, message), chosen)
+    except Refusal as refusal:
+        return respond(refusal, chosen)
+    except ClientDisconnect:
+        return Response(status_code=400)
 
 
 def respond(answer: dict[str, Any] | Refusal, chosen: str) -> Response:

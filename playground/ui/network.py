@@ -70,9 +70,14 @@ def describe_lan(name: str) -> dict[str, str | bool]:
 
 
 def run_link(run: str, base: object) -> str:
-    """Returns the page's address for a run. Inside a Space's frame `base`, where the page was found, is not the address that people see."""
-    host = os.environ.get("SPACE_HOST")
-    return f"{f'https://{host}/' if host else base}?run={run}"
+    """Returns the page's address for a run."""
+    return f"{page_address(base)}?run={run}"
+
+
+def page_address(base: object) -> str:
+    """Returns the page's address. Inside a Space's frame `base`, where the page was found, is not the one that people see."""
+    host = os.environ.get("SPACE_HOST", "").partition(",")[0]  # a domain of one's own stands behind it
+    return f"https://{host}/" if host else str(base)
 
 
 def is_loopback(name: str) -> bool:

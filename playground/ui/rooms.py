@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import orjson
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from playground.config import Refusal
 from playground.features.lessons import checks
 from playground.features.shared.queries.reader import Reader
-from playground.features.shared.view import View, language
+from playground.features.shared.view import View
 from playground.rooms import answers
 from playground.rooms.registry import Rooms
 from playground.rooms.room import clean_code
@@ -37,26 +37,17 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[GuardedRoute]:
     room_actions = RoomActions(rooms, runs, reader)
     actions = room_actions.table()
 
-    def do(name: str, call: ActionRequest) -> dict[str, Any]:
-        right, action = actions[name]
-        require_room(right, rooms, *(call.key if right is not VISITOR else ("", call.token)))
-        require_sentences(runs, call.values, call.token)
-        return action(call) or {"done": True}
-
     async def act(request: Request) -> Response:
-        chosen = language(request.query_params)
-        try:
-            if refusal := messages.check_origin(request.headers):
-                raise refusal
-            values = await messages.read_message(request)
+        def carry_out(values: Any) -> dict[str, Any]:
             name = request.path_params["action"]
             if name not in actions or not isinstance(values, dict):
                 raise Refusal("page.not_a_command")
-            return messages.respond(await messages.run_in_thread(do, name, ActionRequest(request, values)), chosen)
-        except Refusal as refusal:
-            return messages.respond(refusal, chosen)
-        except ClientDisconnect:
-            return Response(status_code=400)
+            (right, action), call = actions[name], ActionRequest(request, values)
+            require_room(right, rooms, *(call.key if right is not VISITOR else ("", call.token)))
+            require_sentences(runs, call.values, call.token)
+            return action(call) or {"done": True}
+
+        return await messages.answer_post(request, carry_out)
 
     def read(answer: Callable[[ActionRequest], dict]) -> Callable:
         async def endpoint(request: Request) -> Response:

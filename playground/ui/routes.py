@@ -60,7 +60,8 @@ class Responses:
     async def live(self, request: Request) -> Response:
         run_id, since = request.path_params["run"], request.query_params.get("since")
         # a browser that reconnects repeats its first address, and sends the id of the last event it received
-        since = _parse_number(request.headers.get("Last-Event-ID", since))
+        text = request.headers.get("Last-Event-ID", since) or ""
+        since = int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
         try:
             self._runs.get(run_id)
         except Refusal as refusal:
@@ -145,7 +146,9 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         return GuardedRoute(f"{PREFIX}{path}", endpoint, right)
 
     def boot(request: Request) -> dict:
-        return collect_boot_data(runs, request.query_params, _token(request)) | {"lan": _lan_for(request, listens_at)}
+        is_here = is_loopback(request.url.hostname or "") and request.client is not None and is_loopback(request.client.host)
+        lan = describe_lan(listens_at) if is_here else {"listens": True, "address": ""}  # for a client on this very machine only
+        return collect_boot_data(runs, request.query_params, _token(request)) | {"lan": lan}
 
     def download(path: str, right: Right, answer: Callable[[View], tuple[str, bytes | str]]) -> GuardedRoute:
         return get(path, right, lambda request: _send_file(*answer(responses.view(request))))
@@ -227,18 +230,8 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
         pace.streams -= 1
 
 
-def _lan_for(request: Request, listens_at: str) -> dict:
-    """Returns the server's address in its network to a client on this very machine only."""
-    is_here = is_loopback(request.url.hostname or "") and request.client is not None and is_loopback(request.client.host)
-    return describe_lan(listens_at) if is_here else {"listens": True, "address": ""}
-
-
 def _token(request: Request) -> str:
     return messages.token_of(request.headers)
-
-
-def _parse_number(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 12 else 0
 
 
 def _to_response(value: Any) -> Response:

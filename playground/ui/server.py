@@ -48,7 +48,7 @@ from playground.runs.disk.store import default_folder
 from playground.runs.engines.children import HOME_NICENESS, NICENESS_VARIABLE
 from playground.runs.registry import Runs
 from playground.runs.runtime import Runtime, hold_threads
-from playground.ui import document, operator, rooms as rooms_routes
+from playground.ui import account, document, operator, rooms as rooms_routes
 from playground.ui.calls import Calls
 from playground.ui.delivery import Rewriter, build_middleware
 from playground.ui.document import FirstScreen, head, preloads
@@ -123,7 +123,7 @@ def collect_routes(
 ) -> list[GuardedRoute]:
     """Returns our own routes, with their access rules."""
     own_routes = [*operator.health_routes(runs, counts), *operator.routes(runs, counts), *routes(runs, reader, listens_at, rooms)]
-    return [*own_routes, *rooms_routes.routes(rooms, runs, reader), document.route()]
+    return [*own_routes, *account.routes(runs, reader), *rooms_routes.routes(rooms, runs, reader), document.route()]
 
 
 def _guards(table: Table, runs: Runs, listeners: Listeners, turns: Turns, streams: Tally) -> list[Middleware]:

@@ -261,5 +261,11 @@ def test_a_page_that_reads_from_the_right_is_mirrored_and_its_pictures_are_not(v
             rows = page.locator("#pg-figure-learn-cross .yaxislayer-above")
             assert rows.bounding_box()["x"] < middle, "rows are named at the left, as in any language"
             assert page.evaluate(OVERLAP) == []
+            page.goto("?run=reverse&lang=rtl&tab=attention&present=1")
+            ready(page)
+            tokens = page.locator(".pg-result .out .pg-chip")
+            assert tokens.first.bounding_box()["x"] < tokens.last.bounding_box()["x"], "nor are tokens, whose order is the model's"
+            caption, title = page.locator(".pg-presented > .pg-caption"), page.locator(".pg-presented > h3")
+            assert caption.bounding_box()["y"] > title.bounding_box()["y"], "what it says stands under its name"
     finally:
         server.stop()

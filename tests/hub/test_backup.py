@@ -6,7 +6,6 @@ from unittest.mock import create_autospec
 
 import pytest
 from huggingface_hub import HfApi
-from huggingface_hub.errors import EntryNotFoundError
 
 from playground import handin
 from playground.config import Refusal
@@ -15,30 +14,37 @@ from playground.hub.backup import HubBackup
 from playground.rooms.registry import DAY, Rooms
 from playground.runs.names import owner_of
 from playground.runs.runtime import REAL
+from tests.hub.stand_in import served_hub
 from tests.runs.disk.test_saves import served
 from tests.runs.tiny import ME, done, tiny
 
 
-@pytest.fixture(params=["buckets", "datasets"])
-def address(request, monkeypatch, tmp_path):
-    """The address of an empty backup at a stand-in for the Hub, whose calls must fit the signatures of the library."""
+@pytest.fixture(params=["bucket", "dataset"])
+def address(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def dataset():
+    """The address of an empty one over HTTP."""
+    with served_hub():
+        yield "hf://datasets/ada/class"
+
+
+@pytest.fixture
+def bucket(monkeypatch, tmp_path):
+    """The same in a bucket, whose files go by Xet: here the calls must fit the signatures of the library."""
     api, there = create_autospec(HfApi, instance=True, endpoint="https://hub.example"), tmp_path / "hub.tar"
 
     def fetch(repo, files, **_):
         for _, target in files if there.exists() else ():
             shutil.copy(there, target)
 
-    def download(repo, name, *, local_dir, **_):
-        if not there.exists():
-            raise EntryNotFoundError(name)
-        shutil.copy(there, f"{local_dir}/{name}")
-
-    api.download_bucket_files.side_effect, api.hf_hub_download.side_effect = fetch, download
+    api.download_bucket_files.side_effect = fetch
     api.batch_bucket_files.side_effect = lambda repo, *, add: shutil.copy(add[0][0], there)
-    api.upload_file.side_effect = lambda *, path_or_fileobj, **_: shutil.copy(path_or_fileobj, there)
     monkeypatch.setattr(module, "HfApi", lambda: api)
     monkeypatch.setenv("HF_TOKEN", "hf_write")
-    return f"hf://{request.param}/anna/class"
+    return "hf://buckets/anna/class"
 
 
 def test_a_new_disk_gets_what_the_last_one_had(address, tmp_path):

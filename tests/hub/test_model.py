@@ -3,20 +3,17 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import SimpleNamespace
-from unittest.mock import create_autospec
+from unittest.mock import patch
 
 import pytest
 import torch
-from huggingface_hub import HfApi, constants, hub_mixin
-from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, HTTPError
+from huggingface_hub import HfApi, constants
+from huggingface_hub.errors import HTTPError
 from hypothesis import given, settings, strategies as st
 
 from playground.choices import VARIANTS
@@ -29,6 +26,7 @@ from playground.hub.model import HubTransformer
 from playground.runs.corpora import ModelCache
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
+from tests.hub.stand_in import served_hub
 
 FILES = {"config.json", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json", "README.md"}
 
@@ -37,41 +35,15 @@ FILES = {"config.json", "model.safetensors", "src_tokenizer.json", "tgt_tokenize
 def _measured_once():
     """Scores of a run that ended are the same each time that it is written."""
     known, real = {}, scores.scores_of
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scores, "scores_of", lambda *of: known.get(of[2].run.id) or known.setdefault(of[2].run.id, real(*of)))
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(scores, "scores_of", lambda *of: known.get(of[2].run.id) or known.setdefault(of[2].run.id, real(*of)))
         yield
 
 
 @pytest.fixture
-def hub(monkeypatch, tmp_path):
-    """The folder of all repositories, the library's client, whose signatures calls must fit, and the names of the files that were read."""
-    folder, read = tmp_path / "hub", []
-    api = create_autospec(HfApi, instance=True, endpoint="https://hub.example")
-
-    def create(repo_id, *, repo_type, **_):
-        (folder / repo_type / repo_id).mkdir(parents=True, exist_ok=True)
-        return f"https://hub.example/{repo_id}"
-
-    def upload(*, repo_id, repo_type, folder_path, delete_patterns, **_):
-        repo = folder / repo_type / repo_id
-        for path in [path for path in repo.rglob("*") if path.is_file()]:
-            if any(fnmatch(path.relative_to(repo).as_posix(), pattern) for pattern in delete_patterns or ()):
-                path.unlink()
-        shutil.copytree(folder_path, repo, dirs_exist_ok=True)
-
-    def download(repo_id, filename, **_):
-        read.append(filename)
-        path = folder / "model" / repo_id / filename
-        if not path.exists():
-            raise EntryNotFoundError(filename)
-        return str(path)
-
-    api.create_repo.side_effect, api.upload_folder.side_effect = create, upload
-    monkeypatch.setattr(model, "HfApi", lambda: api)
-    for module in (model, hub_mixin):
-        monkeypatch.setattr(module, "hf_hub_download", download)
-    monkeypatch.setenv("HF_TOKEN", "hf_write")
-    return SimpleNamespace(folder=Path(folder), api=api, read=read)
+def hub():
+    with served_hub() as hub:
+        yield hub
 
 
 @pytest.fixture(scope="module")
@@ -125,13 +97,10 @@ def test_a_config_that_lies_is_refused_before_a_model_is_made(run, tmp_path):
 
 
 def test_no_repository_is_read_as_pickle(hub):
-    repo = hub.folder / "model" / "ada" / "old"
-    repo.mkdir(parents=True)
-    (repo / "config.json").write_text('{"src_vocab": 8, "tgt_vocab": 8}')
-    (repo / "pytorch_model.bin").write_bytes(b"\x80\x04")
+    hub.repos["ada/old"] = {"config.json": b'{"src_vocab": 8, "tgt_vocab": 8}', "pytorch_model.bin": b"\x80\x04"}
     with pytest.raises(Exception, match=r"model\.safetensors"):
         HubTransformer.from_pretrained("ada/old")
-    assert "pytorch_model.bin" not in hub.read
+    assert "pytorch_model.bin" not in str(hub.requests)
 
 
 REPO = "ada/playground"
@@ -139,11 +108,9 @@ REPO = "ada/playground"
 
 def test_a_run_is_pushed_and_read_back(hub, capsys):
     assert main(["push", "reverse", "ada/reverse", "--private"]) == 0
-    assert capsys.readouterr().out == "https://hub.example/ada/reverse\n"
-    assert {path.name for path in (hub.folder / "model" / "ada" / "reverse").iterdir()} == FILES | {
-        "history.csv", "model.py", "run.ipynb", "use.py",
-    }  # fmt: skip
-    assert hub.api.create_repo.call_args.kwargs["private"]
+    assert capsys.readouterr().out == f"{hub.url}/ada/reverse\n"
+    assert hub.repos["ada/reverse"].keys() == FILES | {"history.csv", "model.py", "run.ipynb", "use.py"}
+    assert hub.created["ada/reverse"]["visibility"] == "private"
     assert torch.equal(logits(HubTransformer.from_pretrained("ada/reverse")), logits(HubTransformer.from_run(find("reverse"))))
 
 
@@ -161,20 +128,19 @@ def test_what_can_not_be_pushed_is_refused(hub, capsys, monkeypatch, tmp_path):
     assert {refusal(partial(model.push, "no such run", name)) for name in NAMES} == {"hub.not_a_name"}, "before any run is read"
     assert refusal(partial(model.push, "nothing", "ada/reverse")) == "export.no_run"
     for status, key in ((401, "hub.bad_token"), (402, "hub.not_free"), (403, "hub.no_right"), (404, "hub.no_right"), (400, "hub.refused")):
-        response = SimpleNamespace(status_code=status, headers={}, request=None)
-        hub.api.create_repo.side_effect = HfHubHTTPError("An error", response=response, server_message="Something is wrong here.")
+        hub.refusals = {"create": status}
         assert refusal() == key
     assert main(["push", "reverse", "ada/reverse"]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert "refused “ada/reverse”: Something is wrong here." in err
+    assert "refused “ada/reverse”: no." in err
     for error, key in ((HTTPError("gone"), "hub.unreachable"), (ValueError("no metadata"), "hub.refused")):
-        hub.api.create_repo.side_effect = error
-        assert refusal() == key
+        with patch.object(HfApi, "create_repo", side_effect=error):
+            assert refusal() == key
     monkeypatch.setenv("HF_TOKEN", "")
     monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
     assert refusal() == "hub.no_token"
-    assert not hub.folder.exists()
+    assert not hub.repos
 
 
 def test_only_files_that_belong_go_up_and_a_dry_run_asks_nothing(hub, capsys, tmp_path):
@@ -187,7 +153,7 @@ def test_only_files_that_belong_go_up_and_a_dry_run_asks_nothing(hub, capsys, tm
     assert sum(sizes.values()) < 25_000_000
     assert main(["space", REPO, "--hardware", "zero", "--dry-run"]) == 0
     out = capsys.readouterr().out
-    assert not hub.api.mock_calls
+    assert not hub.requests
     assert all(part in out for part in (f"Space {REPO}", planned.metadata().strip(), planned.written["requirements.txt"].strip(), *sizes))
     assert f"{len(sizes)} files, {sum(sizes.values()):,} bytes" in out
     (tmp_path / "app.py").touch()
@@ -208,22 +174,22 @@ def test_metadata_and_requirements_suit_the_hardware(hardware):
 
 
 @pytest.mark.night
-def test_a_space_is_created_and_renewed_and_starts_by_itself(hub, capsys):
+def test_a_space_is_created_and_renewed_and_starts_by_itself(hub, capsys, tmp_path):
     assert main(["space", REPO, "--hardware", "zero", "--private"]) == 0
-    assert capsys.readouterr().out.startswith(f"https://hub.example/{REPO}\n")
-    creation = hub.api.create_repo.call_args.kwargs
-    assert (creation["space_sdk"], creation["space_hardware"], creation["private"]) == ("gradio", "zero-a10g", True)
-    folder = hub.folder / "space" / REPO
-    for name in ("playground/gone.py", "notes.md"):
-        (folder / name).write_text("")
+    assert capsys.readouterr().out.startswith(f"{hub.url}/spaces/{REPO}\n")
+    path, files = f"spaces/{REPO}", hub.repos[f"spaces/{REPO}"]
+    assert [hub.created[path][name] for name in ("sdk", "hardware", "visibility")] == ["gradio", "zero-a10g", "private"]
+    files |= {"playground/gone.py": b"", "notes.md": b""}
     assert main(["space", REPO]) == 0
-    assert "space_hardware" not in hub.api.create_repo.call_args.kwargs, "paid hardware is left to its owner"
-    files = {path.relative_to(folder).as_posix(): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
-    assert files == model.plan_space(REPO, "cpu").sizes() | {"notes.md": 0}
+    assert "hardware" not in hub.created[path], "paid hardware is left to its owner"
+    assert {name: len(content) for name, content in files.items()} == model.plan_space(REPO, "cpu").sizes() | {"notes.md": 0}
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
     code = "import playground, app; from playground.ui.server import head; head(); print(playground.__file__)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(folder / "playground" / "__init__.py")
+    assert done.stdout.strip() == str(tmp_path / "playground" / "__init__.py")
 
 
 ROOT = Path(__file__).parents[1]
@@ -266,5 +232,5 @@ def test_a_frozen_page_becomes_a_static_space_and_no_other_folder_does(hub, caps
     assert "no frozen page" in capsys.readouterr().err
     (tmp_path / "frozen.js").write_text("1")
     assert main(command) == 0
-    assert hub.api.create_repo.call_args.kwargs["space_sdk"] == "static"
-    assert {path.name for path in (hub.folder / "space" / REPO).iterdir()} == {"README.md", "frozen.js"}
+    assert hub.created[f"spaces/{REPO}"]["sdk"] == "static"
+    assert hub.repos[f"spaces/{REPO}"].keys() == {"README.md", "frozen.js"}

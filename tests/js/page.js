@@ -209,7 +209,7 @@ export function openPage(query = "", known = KNOWN) {
     querySelector: (selector) => root.querySelector(selector),
     querySelectorAll: (selector) => root.querySelectorAll(selector),
   });
-  const location = { search: query, pathname: "/", href: `http://page/${query}` };
+  const location = { search: query, pathname: "/", href: `http://page/${query}`, hash: "" };
   const entries = [location.search];
   const show = (address) => (location.search = new URL(address, "http://page").search);
   const history = {

@@ -18,7 +18,7 @@ from playground.runs.machine_speed import warm_up_and_measure
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
-from playground.ui.command import Command, act
+from playground.ui.command import ACTIONS, Command, act
 from playground.ui.server import start
 
 
@@ -42,7 +42,7 @@ class Site:
 
     def act(self, token: str, action: str, run: str = "", **values: Any) -> dict:
         """What the page's buttons do. Raises Refusal."""
-        return act(self.runs, Command.parse({"action": action, "run": run, **values}, token, "en"))
+        return act(self.runs, Command.parse({"action": action, "run": run, **values}, token, "en"), ACTIONS)
 
     def train(self, token: str, knobs: dict[str, Any]) -> Run:
         return self.runs.get(self.act(token, "train", knobs=knobs)["run"])

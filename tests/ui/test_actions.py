@@ -15,7 +15,7 @@ from playground.reading.pairs import Pairs
 from playground.runs.names import owner_of
 from playground.ui import listeners
 from playground.ui.assets import PREFIX
-from playground.ui.command import Command, act, answer_call
+from playground.ui.command import ACTIONS, Command, act, answer_call
 from playground.ui.messages import TOKEN, token_of
 from playground.words import LANGUAGES, entries, say
 from tests.runs.tiny import at_step
@@ -34,7 +34,7 @@ def run(site):
 
 def refusal(site, message):
     """The key of the refusal of a command as the page would send it, and the control that it names."""
-    answered = answer_call("en", lambda: act(site.runs, Command.parse(message, MINE, "en")))
+    answered = answer_call("en", lambda: act(site.runs, Command.parse(message, MINE, "en"), ACTIONS))
     assert answered["error"].endswith((".", ")"))
     return answered["key"], answered["knob"]
 

@@ -4,6 +4,7 @@
 import { LANGUAGES, carried, change, cursor, letGo, move, page, subscribe } from "./store.js";
 import { button, count, h, icon, read, replaceChildren, routeUrl, saveFrom, say, update, updateAttributes } from "./dom.js";
 import { isFrozen } from "./server.js";
+import { accountPlace, openAccount } from "./account.js";
 import { chooseRun, command } from "./actions.js";
 import { openRoom } from "./room_dialog.js";
 import { drawerButton } from "./knobs.js";
@@ -15,7 +16,8 @@ export function drawHeader(host, runs) {
   const languages = Object.entries(LANGUAGES).filter(([code, { translated }]) => code !== cursor.lang && translated === 100);
   const language = ([code, { name, html, brief }]) =>
     button({ class: "pg-quiet", lang: html, title: name, "aria-label": `${brief} ${name}`, onclick: () => move({ lang: code }) }, brief);
-  const about = h("details", { id: "pg-run-about" }, h("summary", { id: "pg-run-more", "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
+  const about = h("details", { id: "pg-run-about", ontoggle: openAccount },
+    h("summary", { id: "pg-run-more", "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
     h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" }),
       ...(isFrozen ? [] : [h("div", { id: "pg-take" }), h("div", {}, button({ id: "pg-code", onclick: () => move({ api: "1" }) }, say("code")))])));
   const copy = button({ id: "pg-copy", hidden: true, onclick: () => command("copy") }, say("make_mine"));
@@ -168,7 +170,7 @@ function drawTakeHome() {
   const book = button({ id: "pg-workbook", "aria-describedby": "pg-workbook-about", onclick: () => fetchWorkbook(book, card.id) }, say("workbook"));
   place.replaceChildren(
     take, own ? h("label", {}, tick, say("take_sentences")) : "", h("small", { id: "pg-take-about" }, say("take_about")),
-    book, h("small", { id: "pg-workbook-about" }, say("workbook_about")),
+    book, h("small", { id: "pg-workbook-about" }, say("workbook_about")), accountPlace(),
   );
 }
 

@@ -125,6 +125,7 @@ export interface Boot {
   notice: string;
   zero_gpu: boolean; // whether a GPU is only lent to this Space, so that training uses the CPU
   host: string; // the Space's own address, when there is one
+  sign_in: boolean; // whether a visitor can sign in with Hugging Face
   forgets: boolean; // whether the server's disk is lost when it sleeps
   lan: { listens: boolean; address: string }; // how others in the network reach this machine, for who sits at it
 }

@@ -8,7 +8,7 @@ import { debounce, h, notice, say } from "./dom.js";
 import { isStorageOpen } from "./storage.js";
 
 const LEAST = 400; // px in sight, below which the bar would cover too much: it goes with the page then
-const isFramed = globalThis.parent !== globalThis.self;
+export const isFramed = globalThis.parent !== globalThis.self;
 let outside = { top: 0, below: 0, window: 0 };
 
 /**
