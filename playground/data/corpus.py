@@ -86,9 +86,9 @@ def build_corpus(data: DataConfig, own: Pairs | None = None, joint: bool = False
     units = (task.src_unit, task.tgt_unit)
     tokenizers = _train_tokenizers(data, train, units, joint)
     aligned = tuple(tokenizer.kind for tokenizer in tokenizers) == units
-    items = (_items(split, tokenizers, aligned) for split in (train, heldout, harder))
+    items = (make_items(split, tokenizers, aligned) for split in (train, heldout, harder))
     splits = (LazySequence(next(items), len(train)), tuple(next(items)), LazySequence(next(items)))
-    telling = next(_items(answers(data.task, task.telling) if task.telling else (), tokenizers, aligned), None)
+    telling = next(make_items(answers(data.task, task.telling) if task.telling else (), tokenizers, aligned), None)
     return Corpus(data.task, *tokenizers, *splits, references=_Answers(data.task), telling=telling if _known(telling) else None)
 
 
@@ -128,7 +128,7 @@ def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
     units = tuple(map(natural_unit, ([pair.src for pair in train], [pair.tgt for pair in train])))
     tokenizers = load_given(own, joint) or _train_tokenizers(data, train, units, joint)
 
-    items = list(_items(pairs, tokenizers, aligned=False))
+    items = list(make_items(pairs, tokenizers))
     fits = [max(len(item.src_ids), len(item.tgt_ids)) <= data.max_tokens for item in items]
     longest = max((len(ids) for item, fit in zip(items, fits, strict=True) if not fit for ids in (item.src_ids, item.tgt_ids)), default=0)
     fitting = [item for item, fit in zip(items, fits, strict=True) if fit]
@@ -213,7 +213,8 @@ def _train_tokenizers(data: DataConfig, train: Sequence[Example], units: tuple[s
     return train_tokenizer(src_kind, src, data.vocab_size), train_tokenizer(tgt_kind, tgt, data.vocab_size)
 
 
-def _items(pairs: Iterable[Example], tokenizers: tuple[Tokenizer, Tokenizer], aligned: bool) -> Iterable[Item]:
+def make_items(pairs: Iterable[Example], tokenizers: tuple[Tokenizer, Tokenizer], aligned: bool = False) -> Iterable[Item]:
+    """Yields these pairs as items, with their alignments if `aligned`."""
     encode_src, encode_tgt = (tokenizer.encode for tokenizer in tokenizers)
     for src, tgt, alignment in pairs:
         yield Item(src, tgt, tuple(encode_src(src)), tuple(encode_tgt(tgt)), tuple(alignment) if aligned and alignment else None)

@@ -230,6 +230,7 @@ LESSONS = (
             Step("try", {"at": {"tab": "translate"}, "settings": {"task": "own"}, "mine": True, "sentence": "own"}, {"tab": "translate"}),
         ),
         (1, 9, 3),
+        labs=("forgetting",),
     ),
     Lesson(
         "gpt",

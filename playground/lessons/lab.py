@@ -16,13 +16,15 @@ from playground.config import Refusal
 from playground.words import known, paragraph, say
 
 Value = float | int | str
-COMPOSED = {"about": ("about", "setup"), "question": ("question", "asks")}  # texts that end with one common to several labs
+# Beginnings of keys -> the text common to several labs that ends theirs.
+ENDINGS = {"about": "setup", "question": "asks", "caption_decides": "rings", "caption_ends": "units", "caption_so_far": "units"}
 
 
 def compose(language: str, find_key: Callable[[str], str], key: str, values: Mapping[str, Any]) -> str:
     """Returns a text with those that belong to it: what all verdicts share stands once, in `verdict_numbers` before and `verdict_reason`
     after the `why_` of an answer. `find_key` returns the full key of a text."""
-    keys = COMPOSED.get(key, (key,)) if not key.startswith("why_") else ("verdict_numbers", key, "verdict_reason")
+    keys = (key, *(end for beginning, end in ENDINGS.items() if key.startswith(beginning)))
+    keys = ("verdict_numbers", key, "verdict_reason") if key.startswith("why_") else keys
     full_keys = [find_key(part) for part in keys if part == key or known(language, find_key(part))]
     return paragraph(say(language, full_key, **values) for full_key in full_keys)
 

@@ -36,6 +36,7 @@ class Task:
     is_harder: Callable[[str], bool] | None = None  # whether a sentence of the task is of the kind excluded from training
     memorised: bool = False  # only the sentence(s) to memorise: training and held-out are the same
     draw_long: Callable[[random.Random, int], Example | None] | None = None  # one with this many source units, or None
+    draw_number: Callable[[random.Random, int], Example] | None = None  # the training example of this number, where the kind changes
     telling: str = ""  # a readable held-out source, where random ones mean nothing to people
     steps: int | None = None  # of training, where the default is too few
     place: int = 1000  # in the menu, ascending; a new task comes last

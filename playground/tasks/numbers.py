@@ -4,6 +4,8 @@ import random
 import re
 from calendar import monthrange
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 
 from playground.tasks import Example, Task
 
@@ -178,16 +180,14 @@ YEARS = (1900, 2099)
 UNSEEN_YEARS = range(1990, 2000)  # the 2090s are in training, so each digit is known at its place
 
 
-def _date_pattern(form: str) -> re.Pattern[str]:
+@cache
+def date_pattern(form: str) -> re.Pattern[str]:
     """Returns the regular expression of a form, with a named group for each part."""
     part = {"day": "[1-9][0-9]?", "month": "[1-9][0-2]?", "year": "[0-9]{4}"} | {name: "|".join(months) for name, months in MONTHS.items()}
     return re.compile(re.sub(r"\\{(\w+)\\}", lambda slot: f"(?P<{slot[1]}>{part[slot[1]]})", re.escape(form)))
 
 
-DATE_PATTERNS = tuple(map(_date_pattern, DATE_FORMS))
-
-
-def _draw_date(rng: random.Random, harder: bool) -> Example:
+def draw_date(rng: random.Random, harder: bool, forms: tuple[str, ...] = DATE_FORMS) -> Example:
     while True:
         year = rng.choice(UNSEEN_YEARS) if harder else rng.randint(*YEARS)
         if (year in UNSEEN_YEARS) == harder:
@@ -195,12 +195,12 @@ def _draw_date(rng: random.Random, harder: bool) -> Example:
     month = rng.randint(1, 12)
     day = rng.randint(1, monthrange(year, month)[1])
     names = {name: months[month - 1] for name, months in MONTHS.items()}
-    return _date_answers(rng.choice(DATE_FORMS).format(day=day, month=month, year=year, **names))[0]
+    return _date_answers(rng.choice(forms).format(day=day, month=month, year=year, **names), forms)[0]
 
 
-def _date_answers(src: str) -> tuple[Example, ...]:
+def _date_answers(src: str, forms: tuple[str, ...] = DATE_FORMS) -> tuple[Example, ...]:
     """Parses a date. Digits align with the same digits of the source; those of a month's name and a leading 0 align with None."""
-    match = next(filter(None, (pattern.fullmatch(src) for pattern in DATE_PATTERNS)), None)
+    match = next(filter(None, (date_pattern(form).fullmatch(src) for form in forms)), None)
     if not match:
         return ()
     parts = match.groupdict()
@@ -220,6 +220,29 @@ def _two_digits(match: re.Match[str], part: str) -> list[int | None]:
 
 
 DATES = Task(
-    "dates", "characters", "characters", _draw_date, _date_answers, lambda src: any(str(year) in src for year in UNSEEN_YEARS), steps=150,
+    "dates", "characters", "characters", draw_date, _date_answers, lambda src: any(str(year) in src for year in UNSEEN_YEARS), steps=150,
     place=110,
 )  # fmt: skip
+
+
+# Two forms, the second of which training may show only later, as when a model is fine-tuned: what becomes of the first? (After McCloskey
+# and Cohen, "Catastrophic interference in connectionist networks", 1989.) The second has no comma, so that both have the same tokens. All
+# these dates are held out in the first form.
+
+TWO_FORMS = DAY_FIRST, MONTH_FIRST = ("{day} {english} {year}", "{english} {day} {year}")
+FIRST_STAGE = 6400  # dates in training before the second form comes: 100 batches of 64
+
+
+def _two_forms(name: str, shares: tuple[float, float], place: int) -> Task:
+    """Returns a task with these fractions of the second form in the first stage of training and after it."""
+
+    def draw_number(rng: random.Random, number: int) -> Example:
+        return draw_date(rng, False, (TWO_FORMS[rng.random() < shares[number >= FIRST_STAGE]],))
+
+    draw, answers = (lambda rng, harder: draw_date(rng, harder, (DAY_FIRST,))), (lambda src: _date_answers(src, TWO_FORMS))
+    return replace(DATES, name=name, draw=draw, answers=answers, draw_number=draw_number, place=place)
+
+
+DATES_MIXED = _two_forms("dates_mixed", (0.5, 0.5), 111)
+DATES_LATER = _two_forms("dates_later", (0.0, 1.0), 112)
+DATES_REHEARSED = _two_forms("dates_rehearsed", (0.0, 0.9), 113)

@@ -66,13 +66,13 @@ def _draw_split(task: Task, split: str, rng: random.Random) -> Iterator[Example]
         yield from () if harder else (task.draw(rng, False),)
         return
     sources: set[str] = set()
-    fruitless = 0
+    fruitless = number = 0
     while fruitless < MAX_FRUITLESS_DRAWS:
-        example = task.draw(rng, harder)
+        example = task.draw_number(rng, number) if task.draw_number and split == "train" else task.draw(rng, harder)
         if example.src in sources or _split(task.name, example.src) != split:
             fruitless += 1
             continue
-        fruitless = 0
+        fruitless, number = 0, number + 1
         if split != "train":
             sources.add(example.src)
         yield example

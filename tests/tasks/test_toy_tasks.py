@@ -6,12 +6,13 @@ from collections import Counter
 from functools import partial
 from itertools import pairwise, product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from playground import config
 from playground.tasks import chinese, german, grammars
-from playground.tasks.numbers import DATE_PATTERNS, UNSEEN_PAIRS
+from playground.tasks.numbers import DATE_FORMS, FIRST_STAGE, TWO_FORMS, UNSEEN_PAIRS, date_pattern
 from playground.tasks.sequences import COMPOSED, COUNTS, MOST_ACTIONS
 from playground.tasks.toy_tasks import SPLITS, TASKS, answers, draw_of_length, examples, references, split_of, units
 from playground.words import LANGUAGES, known
@@ -157,7 +158,15 @@ def test_days_are_in_the_nineties_whose_digits_are_known_at_every_place():
     assert {day[5:7] for day in train} == {f"{month:02}" for month in range(1, 13)}
     assert all({day[place] for day in train} >= {day[place] for day in harder} for place in range(4))
     first = sources("dates", count=2000)
-    assert min(sum(pattern.fullmatch(src) is not None for src in first) for pattern in DATE_PATTERNS) > 200
+    assert min(sum(pattern.fullmatch(src) is not None for src in first) for pattern in map(date_pattern, DATE_FORMS)) > 200
+
+
+def test_the_second_form_comes_after_the_first_stage_with_as_much_rehearsal_as_the_words_say():
+    first, second = (date_pattern(form).fullmatch for form in TWO_FORMS)
+    for task, before, after in (("dates_later", 0, 1), ("dates_rehearsed", 0, 0.9), ("dates_mixed", 0.5, 0.5)):
+        drawn = [bool(second(src)) for src in sources(task, count=FIRST_STAGE + 2000)]
+        assert [np.mean(part) for part in (drawn[:FIRST_STAGE], drawn[FIRST_STAGE:])] == pytest.approx([before, after], abs=0.02)
+        assert all(map(first, sources(task, "heldout")))
 
 
 def triple(src: str) -> tuple | None:

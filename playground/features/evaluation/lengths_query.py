@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from playground.config import MAX_POSITIONS, PAD
-from playground.data.corpus import Corpus, Item
+from playground.data.corpus import Corpus, Item, make_items
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.queries.validation import SLICE, affordable, in_slices
 from playground.inspection import Fact, percent
@@ -174,8 +174,7 @@ def _generate(run: Run, corpus: Corpus) -> list[Item]:
     longest = min(REACH * max(len(units(item.src, task.src_unit)) for item in corpus.train), MAX_POSITIONS - 1)
     each = affordable(run, longest, EACH * longest, MIN_SENTENCES * longest) // longest  # source and target of a mean length together
     drawn = [example for length in range(1, longest + 1) for example in draw_of_length(task.name, length, each, SEED)]
-    src, tgt = corpus.src_tokenizer, corpus.tgt_tokenizer
-    return [Item(src=e.src, tgt=e.tgt, src_ids=tuple(src.encode(e.src)), tgt_ids=tuple(tgt.encode(e.tgt))) for e in drawn]
+    return [*make_items(drawn, (corpus.src_tokenizer, corpus.tgt_tokenizer))]
 
 
 def _collect(run: Run, corpus: Corpus) -> list[Item]:

@@ -248,4 +248,18 @@ LABS = (
         next=("bug_dropout", "smoothing"),
     ),
     judges.RULE_OR_LIST,
+    ask(
+        "forgetting",
+        {arm: {"task": f"dates_{arm}"} for arm in ("later", "rehearsed", "mixed")},
+        judges.measure_second_form,
+        judges.forgets,
+        guesses=("later", "rehearsed", *OR_ELSE),
+        base={"steps": 200},
+        judge=judges.forgets,
+        decisive=("later", "rehearsed"),
+        early=100,
+        more=judges.measure_second_form,
+        expects="later",
+        next=("rule_or_list", "smoothing"),
+    ),
 )

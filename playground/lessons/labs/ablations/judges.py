@@ -1,6 +1,7 @@
 """Judges of ablations: functions that return the guess supported by an experiment's results; and two experiments with measures of their
 own."""
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ from torch.nn import functional as F
 
 from playground.config import PAD
 from playground.data.batches import collate
-from playground.data.corpus import Corpus
+from playground.data.corpus import Corpus, make_items
 from playground.inspection.activations import module_calls
 from playground.lessons.controlled import (
     CLEAR,
@@ -22,6 +23,7 @@ from playground.lessons.controlled import (
     Result,
     Results,
     above,
+    falls,
     is_measured,
     mean,
     measure_harder,
@@ -31,7 +33,10 @@ from playground.lessons.lab import Lines, Outcome
 from playground.model.layers import EncoderLayer, Residual
 from playground.model.transformer import Transformer, initialise
 from playground.tasks.grammars import Grammar
+from playground.tasks.numbers import MONTH_FIRST, draw_date
 from playground.tasks.sequences import COUNTS
+from playground.tasks.toy_tasks import split_of
+from playground.training.metrics import build_eval_set, validate
 from playground.training.step import cross_entropy
 from playground.variants import build
 from playground.variants.alternatives import plain_xavier
@@ -222,6 +227,25 @@ NORM_DEPTH = ControlledExperiment(
     order=20,
     next=("warmup", "deep"),
 )
+
+
+# --- forgetting: what fine-tuning leaves of the form of dates that was learned first; the tasks are in playground/tasks/numbers.py ---
+
+
+def measure_second_form(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
+    """Measures exact match on held-out dates of the second form."""
+    dice, drawn = random.Random(1), []
+    while len(drawn) < PROBED:
+        example = draw_date(dice, False, (MONTH_FIRST,))
+        drawn += [example] if split_of(corpus.name, example.src) == "heldout" else []
+    items = [*make_items(drawn, (corpus.src_tokenizer, corpus.tgt_tokenizer))]
+    return {"second": validate(model, build_eval_set(corpus, items)).exact_match}
+
+
+def forgets(results: Results) -> str:
+    """Returns the fine-tuned arm that lost the first form, "both" or "neither"."""
+    lost = [arm for arm in ("later", "rehearsed") if falls(results[arm], "early", "exact", CLEAR)]
+    return lost[0] if len(lost) == 1 else "both" if lost else "neither"
 
 
 # --- rule or list: how a model uses a word seen only by itself, and how many examples of its use it needs (after SCAN, Lake and Baroni
