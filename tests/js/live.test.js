@@ -37,7 +37,11 @@ test("a run is listened to once, again when it was resumed, and another run is a
   follow("b");
   follow("b");
   assert.deepEqual([streams.length, streams[0].url.searchParams.get("since")], [1, "0"]);
+  let drawFrame = () => {};
+  globalThis.requestAnimationFrame = (draw) => Number(Boolean((drawFrame = draw)));
+  streams[0].say({ id: "b", version: 2, from: 0, status: "queued", rows: {} }); // what comes within a frame is told at once
   streams[0].say({ id: "b", version: 3, from: 0, status: "training", rows: rows(1) });
+  drawFrame();
   follow("b");
   assert.equal(streams.length, 1);
   streams[0].say({ id: "b", version: 8, from: 1, status: "stopped", rows: rows(2) });

@@ -109,7 +109,10 @@ function connect() {
   });
 }
 
-const again = () => page.live.id && !is("over") && connect();
+function again() {
+  tellUpdates();
+  if (page.live.id && !is("over")) connect();
+}
 
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) {
