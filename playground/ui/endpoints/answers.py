@@ -27,7 +27,7 @@ from playground.rooms.room import USUAL
 from playground.runs.history import Columns
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui.command import Command, act
+from playground.ui.command import ACTIONS, Command, act
 from playground.ui.endpoints.arguments import DECODING, Argument, check_owner, pick_arguments
 from playground.ui.network import address_of, run_link
 from playground.ui.rights import LINK, OWNER, PUBLIC, READER, VISITOR, Right
@@ -66,7 +66,7 @@ def _start_runs(caller: Caller, experiment: ControlledExperiment, seeds: list[in
             if match[1] == seed and run.status in ENDED_EARLY:  # the same seed would end alike
                 raise Refusal("api.arm_ended", name=run.name, seed=seed)
         try:
-            started = act(caller.runs, Command(owner, ENGLISH, "experiment", "", {"lab": experiment.name, "seed": seed}))
+            started = act(caller.runs, Command(owner, ENGLISH, "experiment", "", {"lab": experiment.name, "seed": seed}), ACTIONS)
         except Refusal as refusal:
             if not runs_by_seed or refusal.key not in NO_ROOM:
                 raise
@@ -176,7 +176,7 @@ def delete(caller: Caller, run: str, owner: str) -> dict[str, Any]:
 def _order(caller: Caller, action: str, run: str, owner: str) -> None:
     """Performs an action of the page's. Raises Refusal."""
     check_owner(owner)
-    act(caller.runs, Command(owner, ENGLISH, action, run))
+    act(caller.runs, Command(owner, ENGLISH, action, run), ACTIONS)
 
 
 def list_labs(caller: Caller) -> dict[str, Any]:
