@@ -202,7 +202,7 @@ class Lesson(RuleBasedStateMachine):
     @rule(token=members, option=st.sampled_from(OPTIONS), sure=st.sampled_from(SURE))
     def guess(self, token: str, option: str, sure: str) -> None:
         if self.one("question")["state"] == "open":
-            self.group.change(token, "question", lambda room, number: question.guess(room.activities["question"], room, number, option, sure))
+            self.group.change(token, "question", lambda room, at: question.guess(room.activities["question"], room, at, option, sure))
 
     @rule(reveal=st.booleans())
     def close(self, reveal: bool) -> None:
