@@ -146,7 +146,7 @@ subscribe(["room"], () => {
 subscribe(["live", "frame"], () => {
   if (!page.live.status) return; // nothing is known yet: what stands there stays
   for (const element of document.querySelectorAll(".pg-figure")) {
-    if (!element.pgSkeleton || !element.checkVisibility()) continue; // which, unlike offsetParent, lays nothing out
+    if (!element.pgSkeleton || !(element.checkVisibility?.() ?? element.offsetParent)) continue; // the newer one lays nothing out
     const grows = isGrowing();
     element.pgFigure = fillCurve(element.pgSkeleton, page.live, grows ? "" : cursor.step, parentOfRun());
     drawCurve(element.querySelector(".pg-plot"), element.pgFigure, grows, shownStep()); // the end is drawn at once
