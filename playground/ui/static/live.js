@@ -19,7 +19,7 @@ export function mergeUpdate(run, { from, rows = {}, ...rest }) {
   return { ...run, ...rest, rows: { ...run.rows, ...Object.fromEntries(grown) } };
 }
 
-const is = (kind) => page.boot?.statuses[kind].includes(page.live.status) ?? false;
+const is = (kind, status = page.live.status) => page.boot?.statuses[kind].includes(status) ?? false;
 export const isActive = () => is("working");
 export const isResumable = () => is("resumable");
 
@@ -98,7 +98,7 @@ function connect() {
     if (stream !== source) return;
     if (!merged) requestAnimationFrame(tellUpdates);
     merged = mergeUpdate(merged ?? page.live, JSON.parse(event.data));
-    if (page.boot?.statuses.over.includes(merged.status)) stream.close();
+    if (is("over", merged.status)) stream.close();
   };
   // a browser gives up by itself where the answer is no stream, such as when too many windows are open
   stream.onerror = () => stream === source && stream.readyState === EventSource.CLOSED && setTimeout(() => stream === source && connect(), AGAIN);
