@@ -242,7 +242,9 @@ def test_legacy_encodings_are_guessed_and_can_be_chosen(language, codec, name):
 
 FEW = """I don’t know.\tJe ne sais pas.|“Hello” he said – really.\tx|It costs 5 £ or 7 €.\tja|10 °C\tzehn Grad|½ cup\tx|für\tfor|où\twhere|
 cœur\theart|niño\tchild|não\tno|Straße\tstreet|Nº 5\tx|perché\twhy\ncosì\tso|€ 5 – „so“\nschöne Grüße""".replace("|\n", "|").split("|")
-WIDE = [("①髙﨑\n日本語です。\nこれは本です。", "cp932"), ("똠방각하\n한국어 문장입니다.", "cp949"), ("朱镕基说话。\n我们都知道。", "gbk")]
+MIXED = "これは本です\tthis is a book\n犬がいる\tthere is a dog"
+WIDE = [(MIXED, "cp932"), (MIXED, "euc_jp"), ("①髙﨑\n日本語です。\nこれは本です。", "cp932")]
+WIDE += [("똠방각하\n한국어 문장입니다.", "cp949"), ("朱镕基说话。\n我们都知道。", "gbk")]
 
 
 def test_few_characters_are_enough_and_a_guess_can_be_judged_and_changed():
