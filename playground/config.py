@@ -1,8 +1,8 @@
 """Every setting a user can choose, declared once.
 
 A knob is a dataclass field with a `Knob` in its metadata: its possible values, and whether it may change during training. From this
-declaration come the control on the page, the check, the link parameter, the command-line option, the table in the README and the
-checkpoint's config.json. Its label and help text are in words/*/knobs.json under its name.
+declaration come the control on the page, the check, the link parameter, the command-line option, the table in docs/parameters.md and
+the checkpoint's config.json. Its label and help text are in words/*/knobs.json under its name.
 """
 
 from __future__ import annotations

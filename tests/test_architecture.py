@@ -154,6 +154,12 @@ def test_only_runs_knows_threads_and_time_and_nothing_reads_pickles():
     assert (takes, starts) == (TAKE_TIME, {"runtime.py"})
 
 
+def test_a_file_that_the_text_names_is_there():
+    there = {path.name for path in [ROOT / "app.py", *FILES, *(ROOT / "tests").rglob("*.py")]} | {"use.py"}  # of a zip
+    named = re.compile(r"\b[a-z]\w*\.py\b")
+    assert [(file.name, name) for file in FILES for name in named.findall(file.read_text(encoding="utf-8")) if name not in there] == []
+
+
 def test_a_percentage_is_written_by_one_rule():
     """With fixed decimals, or by `percentage`: other formats make 1e+02 of 100."""
     other = re.compile(r"(short|printed)\(100 \* |\{100 \* [^{}]*:(?!\.\df)[^{}]*\}")

@@ -164,7 +164,7 @@ class Training:
         )  # a knob newer than the file keeps the experiment's value
 
     def go_on(self, parameters: Mapping[str, Tensor], step: int) -> None:
-        """Continues after `step` from parameters alone: the optimiser is fresh, so the learning rate warms up again (see schedule.py).
+        """Continues after `step` from parameters alone: the optimiser is fresh, so the learning rate warms up again (see `rewarm_factor`).
         Raises ValueError."""
         self.load_parameters(parameters)
         self.step = self.fresh_at = step

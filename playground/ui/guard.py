@@ -32,7 +32,7 @@ from playground.runs.limits import Limits, RateLimit
 from playground.runs.registry import Runs
 from playground.ui.messages import token_of
 from playground.ui.network import address_of
-from playground.ui.rights import RETRY_AFTER_S, UPLOAD, Access, Table, respond_refusal
+from playground.ui.rights import RETRY_AFTER_S, UPLOAD, UPLOAD_BYTES, Access, Table, respond_refusal
 from playground.ui.turns import Tally, Turns
 
 log = logging.getLogger(__name__)
@@ -190,7 +190,8 @@ class _Body:
         return refusal
 
     def _refuse_length(self) -> Refusal:
-        return Refusal("page.command_too_long")
+        is_file = self._most >= UPLOAD_BYTES
+        return Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2) if is_file else Refusal("page.command_too_long")
 
 
 class _Upload(_Body):
@@ -216,9 +217,6 @@ class _Upload(_Body):
         self._end = window[max(0, len(window) - len(self._boundary) + 1) :]
         added = max(self._boundaries, 2) - counted
         return self._bodies.admit_upload(self.address, added, len(data)) or super()._admit(data)
-
-    def _refuse_length(self) -> Refusal:
-        return Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
 
 
 def store_uploads(runs: Runs) -> None:

@@ -103,7 +103,6 @@ KNOBS = {
 }  # fmt: skip
 
 
-@pytest.mark.night
 @pytest.mark.trust
 @settings(max_examples=5)
 @given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in KNOBS.items()}))

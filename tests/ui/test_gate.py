@@ -21,6 +21,7 @@ from tests.rights import TABLE
 from tests.runs.tiny import limits
 
 UNKNOWN = "/no/such/thing"
+TOO_LARGE = {"/gradio_api/cancel": "page.command_too_long", UPLOAD: "data.too_large", f"{PREFIX}/open": "data.too_large"}
 CHUNK = b"x" * 60_000
 CLOSED = (
     "/monitoring", "/monitoring/summary", "/openapi.json", "/docs", "/redoc", "/login", "/logout", "/endpoints", "/pwa_icon",
@@ -201,7 +202,7 @@ class Peer:
         return status, body
 
 
-@pytest.mark.parametrize(("path", "key"), [("/gradio_api/cancel", "page.command_too_long"), (UPLOAD, "data.too_large")])
+@pytest.mark.parametrize(("path", "key"), TOO_LARGE.items())
 def test_a_body_without_a_length_is_cut_where_it_is_too_long(path, key):
     peer, most = Peer(), TABLE.rule_of({"method": "POST", "path": path}).max_bytes
     status, body = asyncio.run(peer.post(path, (CHUNK for _ in range(most // len(CHUNK) + 2))))

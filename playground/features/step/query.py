@@ -23,7 +23,7 @@ from playground.training.loop import Diverged, Live, Training
 from playground.training.optimisers import orthogonalise
 from playground.training.slow_step import SlowStep, slow_step
 
-# Limit of a step's operations, by formula as in time_slices.py: forward, backward (twice a forward pass), and one forward pass after it.
+# Limit of a step's operations, by the formulas of model/costs.py: forward, backward (twice a forward pass), and one forward pass after it.
 MAX_OPERATIONS, PASSES = 2e11, 4
 MAX_LOGITS = 12_000_000  # numbers of one batch: target tokens times the vocabulary
 

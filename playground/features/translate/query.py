@@ -46,7 +46,7 @@ TRIES, ENOUGH_MS = 3, 300  # timings, of which the shortest counts; no more begi
 class DecodingOptions:
     """Decoding options. `width`, `length_penalty` and the words that `must` or `must_not` come are for a beam; `temperature`, `top_k`,
     `top_p` and `seed` for sampling; the output begins with `prefix`. Without `cache` everything is recomputed for each token, and compared.
-    With `copy_unknown` source words replace <unk> (copying.py)."""
+    With `copy_unknown` source words replace <unk> (`align_unknown`)."""
 
     method: str = "greedy"
     width: int = FIELDS["beam"].read("")
