@@ -229,7 +229,7 @@ def _report_outlook(experiment: Experiment, pairs: Any, corpora: Any) -> list[st
 
 
 def _mend(mend: Any, pairs: Any) -> str:
-    """Returns a remedy, with the options that apply it."""
+    """Returns the line of one remedy for a warning: its sentence, and the options that apply it."""
     if mend.columns is None:
         return f"{say(ENGLISH, f'sentences.mend_{mend.name}', **mend.slots)}: {_options(mend.knobs)}"
     source, target, joined = mend.columns

@@ -194,7 +194,7 @@ class Facts:
 
     @cached_property
     def sides(self) -> tuple[Side, Side]:
-        """Sources and targets."""
+        """Statistics of the sources and of the targets, learnt and held out."""
         src, tgt = (_side([pair[side] for pair in self.learnt], [pair[side] for pair in self.held]) for side in (0, 1))
         return src, tgt
 

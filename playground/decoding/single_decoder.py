@@ -77,7 +77,7 @@ class SingleDecoder:
 
 class SingleLayer:
     """A decoder layer with its caches: keys and values of memory (S, D) for cross-attention, and of the written tokens: keys (H, L, K),
-    multiplied by the scale of the scores, and values (H, L, U + 1), with a 1 after each."""
+    multiplied by the scale of the scores, and values (H, L, U + 1), with a 1 after each, whose sum of weights is the softmax's divisor."""
 
     def __init__(self, layer: DecoderLayer, config: ModelConfig, memory: np.ndarray) -> None:
         own, cross = layer.self_attention, layer.cross_attention

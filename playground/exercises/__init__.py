@@ -87,7 +87,7 @@ EXERCISES: dict[str, Callable] = {
 
 @cache
 def read_sections() -> dict[str, dict[str, str]]:
-    """Returns {section: {"en", "zh", "code" and "mistakes": text}} of notebook.md."""
+    """Returns {section: {"en", "zh", "code" and "mistakes": text}} of notebook.md; a section is one exercise."""
     return {name: dict(PART.findall(text)) for name, text in SECTION.findall(_SHEET.read_text(encoding="utf-8"))}
 
 

@@ -93,7 +93,7 @@ class ExportedRun:
 
 
 def find(name: str) -> Run:
-    """Returns the run in `folder_of` this name. Raises Refusal."""
+    """Returns the run with this name, as `folder_of` takes it. Raises Refusal."""
     return folder_of(name).run
 
 

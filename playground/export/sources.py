@@ -135,7 +135,7 @@ def join(docstring: str, pieces: Sequence[Piece | Part], siblings: Mapping[str, 
 
 
 def read(piece: Piece) -> Part:
-    """Reads a module as a part of a file: without its imports, and with the first line of its docstring as its `title`."""
+    """Reads one of our modules as a part of the exported file: without imports, and with the first line of its docstring as its `title`."""
     source = piece.text()
     tree, lines = ast.parse(source), source.splitlines()
     chosen = _needed(tree, piece.names)

@@ -102,7 +102,7 @@ def labs() -> list[Grid]:
 
 
 def _guesses(offered: Sequence[str], sure: str) -> Iterator[tuple[str, str]]:
-    """Yields (a guess, how sure): none, UNKNOWN, and each guess without and with every certainty."""
+    """Yields each (guess, certainty) that a frozen page must answer: none, UNKNOWN, and each guess without and with every certainty."""
     yield "", ""
     yield UNKNOWN, ""
     for guess in offered:

@@ -182,7 +182,7 @@ def _concat(cell: _Cell, sheet: Sheet) -> str:
 
 
 def _copy(cell: _Cell, sheet: Sheet, index: tuple[int, ...], key: str, **values: object) -> str:
-    """Writes an unchanged number."""
+    """Writes the step of a stage that only moves numbers: the cell equals a cell of its input."""
     number = sheet.lead(cell.take(index))
     return sheet.step(key, number, float(number), **values)
 

@@ -32,7 +32,7 @@ class Offer(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The location of a process."""
+    """Where a Ray process runs: the machine, its address, and the index of its GPU if it has one."""
 
     machine: str  # id
     address: str

@@ -22,7 +22,8 @@ MAX_LINE_NUMBERS = 8  # line numbers listed in a message of the report
 
 @dataclass(frozen=True)
 class Pairs:
-    """A parsed upload. `lines` counts rows: a quoted cell over several lines is one."""
+    """The sentence pairs of an upload, what was dropped and why, and the choices of its reading. `lines` counts rows: a quoted cell over
+    several lines is one."""
 
     pairs: tuple[Pair, ...]
     dropped: dict[str, tuple[int, ...]]  # reason (one of REASONS) -> lines

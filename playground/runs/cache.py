@@ -194,7 +194,7 @@ class Memory:
         return max(0, (self._growth or 0) - sum(self.by_share().values()))
 
     def ready(self) -> None:
-        """Sets the baseline once everything for a first training is loaded: the memory held now, minus the shares."""
+        """Measures the idle process once, when everything for a first training is loaded; memory beyond that baseline counts as used."""
         if not self._has_baseline:
             self._has_baseline = True
             self._at_start = max(self._at_start, (self._measure() or 0) - sum(self.by_share().values()))

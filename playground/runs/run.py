@@ -188,7 +188,7 @@ class Run:
         return self.live_at(step)["memory_mode"]
 
     def hold(self, **parts: Any) -> None:
-        """Replaces parts that are now newer than the disk, so that none can be released. Called by the worker only."""
+        """Holds these parts in memory only: they are newer than the disk, so `release` can't drop any. Called by the worker only."""
         with self.loading:
             self.loaders = {}
             self.parts |= parts

@@ -94,7 +94,7 @@ class StepDiagnostics:
 
     @contextmanager
     def _look(self, sublayer: str, attention: MultiHeadAttention) -> Iterator[None]:
-        """Stores the weights of the first rows, also where attention doesn't return them."""
+        """Records the attention weights of the first rows within the block; computes them where fast attention returns none."""
         attend = attention.attend_heads
 
         def look(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor | None]:

@@ -178,7 +178,7 @@ class _Body:
             self.refusal = self._refuse_length()
 
     async def receive(self) -> Message:
-        """Receives a message. Simulates a disconnect to the app once a body exceeds its limit."""
+        """Receives and counts a message. Once a body exceeds its limit, tells the app that the client has left."""
         message = await self._receive()
         if data := message.get("body", b""):
             self.refusal = self._refuse_length() if self.length + len(data) > self._most else self._admit(data)

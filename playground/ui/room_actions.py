@@ -54,7 +54,7 @@ class ActionRequest:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The room's code and its ticket."""
+        """The room's code, and the visitor's ticket for that room: the proof of membership."""
         return self.code, ticket_of(self.code, self.token)
 
     @property

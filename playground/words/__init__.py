@@ -146,7 +146,7 @@ def printed(text: str) -> str:
 
 
 def _pieces(text: str, values: dict[str, object]) -> Iterator[str]:
-    """Yields the pieces of str.format, with numbers formatted for print, except inside quotation marks."""
+    """Yields literal text and filled-in values in turn, as str.format; numbers are formatted for print, except inside quotation marks."""
     for before, name, spec, _ in _FORMATTER.parse(text):
         yield before
         if name is not None:

@@ -149,7 +149,7 @@ def _draw_rings(points: Sequence[np.ndarray], size: int, width: int, color: str)
 
 
 def _mix_shades(places: Sequence[int], hue: str, paper: str) -> list[str]:
-    """Mixes the hue of a kind, stronger at later places."""
+    """Returns a colour for each place in the sentence: the side's hue, fainter for earlier tokens."""
     last = max(places)
     ends = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in (paper, hue)], dtype=np.float64)
     share = FAINTEST + (1 - FAINTEST) * (np.asarray(places) - 1) / max(last - 1, 1)

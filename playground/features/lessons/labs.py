@@ -100,7 +100,7 @@ def build_cards(view: View, id: str, names: list[str], title: str = "") -> dict:
 
 
 def _build_thumbnail(view: View, lab: Lab) -> dict:
-    """Returns the curves of a lab's result, and the name of its axes."""
+    """Returns the small picture of a lab's card: the curves of its result, and the label of its axes."""
     drawing = load_thumbnail(lab.name)
     return {"thumbnail": drawing["lines"], "axes": lab.say(view.language, f"card_{drawing['exhibit']}")}
 

@@ -52,8 +52,9 @@ class Stack(TypedDict):
 
 
 class ModelFigure(TypedDict):
-    """A decoder-only model has no memory, and its encoder only an input, which the decoder's stack reads. `shared` is the knob of shared
-    embeddings; `differences` names what differs from the paper; `open` is the folded figure's label, `next` its output."""
+    """The figure of a whole model, as data for the script. A decoder-only model has no memory, and its encoder only an input, which the
+    decoder's stack reads. `shared` is the knob of shared embeddings; `differences` names what differs from the paper; `open` is the
+    folded figure's label, `next` its output."""
 
     label: str
     open: str

@@ -28,7 +28,7 @@ class _Unit(NamedTuple):
 
 
 class Units(Events):
-    """Base of both readers: collects units and their languages."""
+    """Base of the readers of TMX and XLIFF: collects units, each one sentence in several languages."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)

@@ -79,8 +79,8 @@ class Scheduler:
         return self._runtime.spawn(self._work, f"worker-{number}")
 
     def grow(self, elsewhere: int) -> None:
-        """Allows `elsewhere` more concurrent turns on other machines. Their replies are read by this interpreter, so turns lengthen with
-        their number."""
+        """Starts a worker thread for each of `elsewhere` more turns on other machines, as each waits for a reply. This interpreter reads
+        the replies, so turns lengthen with their number."""
         with self._changed:
             self._remote_turn_seconds = self.turn_seconds * max(1.0, elsewhere / REMOTE_CROWD)
             if not self._closing:

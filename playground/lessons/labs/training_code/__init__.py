@@ -111,7 +111,7 @@ def softmax(x: Tensor, mask: Tensor) -> Tensor:
 
 
 def function(x: Tensor, mask: Tensor) -> Tensor:
-    """Passes the function on instead of the mask that it returns."""
+    """Passes `causal_mask` itself where the mask that it returns is meant."""
     return x.masked_fill(causal_mask, -1e9)
 
 
