@@ -60,6 +60,12 @@ ROWS = (line.replace("|", ":").split(":") for line in TABLE.strip().splitlines()
 RULES = {part: (set(packages.split()), set(ours.split())) for part, packages, ours in ROWS}
 LAYERS = {"queries": "queries", "query": "queries", "figures": "figures", "figure": "figures"}  # folder in shared/, or end of a name
 FILES = dict.fromkeys(file for file in sorted((ROOT / "playground").rglob("*.py")) if not file.name.startswith(("test_", "conftest")))
+COMPILER = {"torch._dynamo", "torch.onnx", "sympy", "pandas"}  # two seconds and 70 MB in each process that trains
+SLOW_STARTS = {
+    "import playground.cli; playground.cli.parser()": {"torch", "numpy", "gradio", "plotly", "pandas"},
+    "from playground.runs.machine_speed import warm_up; warm_up()": COMPILER | {"gradio", "plotly"},
+    "import playground.ui.server": COMPILER | {"sacrebleu", "openpyxl", "xlsxwriter", "chardet", "plotly.graph_objects"},
+}
 
 
 @cache
@@ -120,15 +126,12 @@ def test_imports_go_one_way_and_nothing_is_granted_that_is_not_used():
         assert all(order.index(other) < order.index(part) for other in granted[1]), part
 
 
-def test_a_feature_imports_no_other():
+def test_a_feature_imports_no_other_and_there_is_no_circle_of_files():
     """Shared parts are in features/shared, which imports none."""
     folder = ROOT / "playground" / "features"
     for file in (file for file in FILES if file.is_relative_to(folder) and file.parent != folder):
         used = {other.relative_to(folder).parts[0] for other in files_in(file) if other.is_relative_to(folder)}
         assert used <= {file.relative_to(folder).parts[0], "shared", "__init__.py"}, file
-
-
-def test_no_circle_of_files():
     left = {file: files_in(file) for file in FILES}
     while free := [file for file, needed in left.items() if not needed & left.keys()]:
         for file in free:
@@ -178,14 +181,6 @@ def test_reading_could_leave_the_house():
     loaded = list_loaded("import playground.reading.uploads")
     assert {name.split(".")[1] for name in loaded if name.startswith("playground.")} <= below("reading")
     assert not {"torch", "gradio", "plotly", "sentencepiece", "safetensors"} & loaded
-
-
-COMPILER = {"torch._dynamo", "torch.onnx", "sympy", "pandas"}  # two seconds and 70 MB in each process that trains
-SLOW_STARTS = {
-    "import playground.cli; playground.cli.parser()": {"torch", "numpy", "gradio", "plotly", "pandas"},
-    "from playground.runs.machine_speed import warm_up; warm_up()": COMPILER | {"gradio", "plotly"},
-    "import playground.ui.server": COMPILER | {"sacrebleu", "openpyxl", "xlsxwriter", "chardet", "plotly.graph_objects"},
-}
 
 
 @pytest.mark.parametrize("code", [pytest.param(code, marks=pytest.mark.night if "parser" not in code else ()) for code in SLOW_STARTS])

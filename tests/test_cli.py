@@ -34,6 +34,13 @@ from playground.words import say
 from tests.runs.tiny import TINY, alone, curve, tiny
 
 SMALL = [part for name, value in TINY.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+MISTAKES = [  # and the last word of each stands in the sentence
+    "train --d-model 17", "train --learning-rate nan", "train --until-exact-match 2", "train --preset magic", "train --no-such-knob",
+    "train --task own", "train --data /nowhere/pairs.tsv", "train --steps 1 --out /proc", "translate /nowhere /nowhere", "history /nowhere",
+    "history checkpoints/reverse --csv /nowhere/steps.csv", "read /nowhere", "checkpoints everything", "fly", "lab nothing",
+    "freeze -o /nowhere nobody", "lab softmax --set factor=3", "lab softmax --set colour=colour", "translate reverse hello --must 7",
+]  # fmt: skip
+ODD = ("--beam 0", "--beam 99", "--sample nan", "--sample 0", "--sample 1 --top-p 0")
 
 
 @pytest.fixture(autouse=True)
@@ -71,12 +78,20 @@ def test_a_run_made_here_is_the_run_the_page_would_make(trained):
     assert sum((folder / f"replay.{kind}").stat().st_size for kind in ("json", "safetensors")) <= 300_000
 
 
-def test_until_exact_match_ends_early(capsys):
+def test_until_exact_match_ends_early_and_a_run_that_diverges_with_another_code(capsys, monkeypatch):
     quick = ["--task", "beer", "--steps", "2000", "--dropout", "0", "--validate-every", "1"]
     assert main(["train", *SMALL, *quick, "--until-exact-match", "1", "--json"]) == 0
     end = printed(capsys)[-1]
     assert (end["steps"] < 2000, end["exact_match"]) == (True, 1.0)
     assert "100.0\N{NO-BREAK SPACE}%" in end["message"]
+    from playground.training.loop import Diverged, Training
+
+    def steps(self):
+        raise Diverged(1)
+        yield
+
+    monkeypatch.setattr(Training, "steps", steps)
+    assert (main(["train", *SMALL, "--json"]), printed(capsys)[-1]["status"]) == (2, "diverged")
 
 
 def test_what_no_option_says_is_as_suggested_for_these_files(capsys):
@@ -112,7 +127,7 @@ def test_own_pairs_are_told_how_long_they_take_and_what_spoils_them(capsys, tmp_
     assert mends[say("en", "sentences.mend_few_passes", steps="128")] == "--steps 128"
 
 
-def test_a_time_sets_as_many_steps_as_may_fit(capsys, monkeypatch):
+def test_a_time_sets_as_many_steps_as_may_fit_and_a_task_that_needs_more_gets_them(capsys, monkeypatch):
     monkeypatch.setattr(forecast, "measure_speed", lambda device: MachineSpeed(0.01, 0.0))  # ten layers: a tenth of a second for each step
     monkeypatch.setattr(forecast, "machine_cores", lambda: 1)
     experiment = _experiment(parser().parse_args(["train", "--minutes", "5"]))
@@ -120,16 +135,20 @@ def test_a_time_sets_as_many_steps_as_may_fit(capsys, monkeypatch):
     assert "6,000" in capsys.readouterr().err
     assert _experiment(parser().parse_args(["train", "--minutes", "5", "--steps", "70"])).training.steps == 70
     assert capsys.readouterr().err == ""
+    def steps(*arguments):
+        return _experiment(parser().parse_args(["train", *arguments])).training.steps
+
+    assert steps("--task", "addition") == TASK_STEPS["addition"] > steps() == default("steps")
+    assert steps("--task", "addition", "--steps", "7") == 7
+    assert steps("--task", "addition", "--preset", "fast") == steps("--preset", "fast")
 
 
-def test_translate(trained, capsys):
+def test_translate_align_and_version(trained, capsys, tmp_path):
     folder = str(trained[1])
     assert main(["translate", folder, "hello", "world", "--json", "--beam", "2"]) == 0
     hello, world = printed(capsys)
-    assert (hello["source"], hello["references"], hello["step"]) == ("hello", ["olleh"], 12)
-    assert len(world["outputs"]) == 2
-    assert main(["translate", folder, "hello", "--step", "0"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 1
+    assert (hello["source"], hello["references"], hello["step"], len(world["outputs"])) == ("hello", ["olleh"], 12, 2)
+    assert (main(["translate", folder, "hello", "--step", "0"]), len(capsys.readouterr().out.splitlines())) == (0, 1)
     assert main(["translate", "reverse", "hello"]) == 0  # one that ships with the app, by its name
     assert capsys.readouterr().out == "olleh\n"
     drawn = ["--sample", "3", "--top-k", "2", "--top-p", "0.9", "--seed", "4", "--prefix", "ol"]
@@ -138,6 +157,14 @@ def test_translate(trained, capsys):
     assert main(["translate", "reverse", "hello", "--must", "x", "--must", "yh", "--must-not", "ll"]) == 0
     output = capsys.readouterr().out
     assert ("x" in output, "yh" in output, "ll" in output) == (True, True, False)
+    (tmp_path / "src").write_text("hello\nabc\n")
+    (tmp_path / "tgt").write_text("olleh\ncba\n")
+    assert main(["align", "reverse", str(tmp_path / "src"), str(tmp_path / "tgt")]) == 0
+    assert capsys.readouterr().out.splitlines() == ["4-0 3-1 2-2 1-3 0-4", "2-0 1-1 0-2"]
+    assert main(["align", "reverse", str(tmp_path / "src")]) == 2
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"transformer-playground {__version__}\n"
 
 
 def test_runs_and_their_curves_are_tables(trained, capsys, tmp_path, monkeypatch):
@@ -148,25 +175,14 @@ def test_runs_and_their_curves_are_tables(trained, capsys, tmp_path, monkeypatch
     assert main(["runs", "--folder", str(folder.parents[1]), "--csv", str(tmp_path / "runs.csv")]) == 0
     table = pandas.read_csv(tmp_path / "runs.csv")
     assert set(CHECKPOINTS) <= set(table["name"])
-    assert len(table) == len(CHECKPOINTS) + 1
-    assert table.iloc[-1]["exact_match"] == pytest.approx(run.exact_match)
+    assert (len(table), table.iloc[-1]["exact_match"]) == (len(CHECKPOINTS) + 1, pytest.approx(run.exact_match))
     assert main(["history", str(folder), "--csv", str(tmp_path / "steps.csv")]) == 0
     steps = pandas.read_csv(tmp_path / "steps.csv", float_precision="round_trip")
     assert steps["loss"].tolist() == run.history.steps.column("loss")
     capsys.readouterr()
     assert main(["history", str(folder), "--validations"]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
-    assert head.split() == list(VALIDATIONS)
-    assert [row.split()[0] for row in rows] == ["4", "8", "12"]
-
-
-MISTAKES = [  # and the last word of each stands in the sentence
-    "train --d-model 17", "train --learning-rate nan", "train --until-exact-match 2", "train --preset magic", "train --no-such-knob",
-    "train --task own", "train --data /nowhere/pairs.tsv", "train --steps 1 --out /proc", "translate /nowhere /nowhere", "history /nowhere",
-    "history checkpoints/reverse --csv /nowhere/steps.csv", "read /nowhere", "checkpoints everything", "fly", "lab nothing",
-    "freeze -o /nowhere nobody", "lab softmax --set factor=3", "lab softmax --set colour=colour", "translate reverse hello --must 7",
-]  # fmt: skip
-ODD = ("--beam 0", "--beam 99", "--sample nan", "--sample 0", "--sample 1 --top-p 0")
+    assert (head.split(), [row.split()[0] for row in rows]) == (list(VALIDATIONS), ["4", "8", "12"])
 
 
 def test_a_mistake_is_one_sentence_on_stderr(capsys):
@@ -180,18 +196,6 @@ def test_a_mistake_is_one_sentence_on_stderr(capsys):
         assert (code, out, len(err.strip().splitlines())) == (2, "", 1), words
         assert word in err
         assert "Traceback" not in err
-
-
-def test_a_run_that_diverges_ends_with_another_code(capsys, monkeypatch):
-    from playground.training.loop import Diverged, Training
-
-    def steps(self):
-        raise Diverged(1)
-        yield
-
-    monkeypatch.setattr(Training, "steps", steps)
-    assert main(["train", *SMALL, "--json"]) == 2
-    assert printed(capsys)[-1]["status"] == "diverged"
 
 
 def test_ctrl_c_ends_a_training_after_its_step_and_says_how_it_goes_on(trained, capsys, monkeypatch, tmp_path):
@@ -213,15 +217,6 @@ def test_ctrl_c_ends_a_training_after_its_step_and_says_how_it_goes_on(trained, 
     assert main(["train", *SMALL]) == 130
 
 
-def test_a_task_that_needs_more_steps_gets_them():
-    def steps(*arguments):
-        return _experiment(parser().parse_args(["train", *arguments])).training.steps
-
-    assert steps("--task", "addition") == TASK_STEPS["addition"] > steps() == default("steps")
-    assert steps("--task", "addition", "--steps", "7") == 7
-    assert steps("--task", "addition", "--preset", "fast") == steps("--preset", "fast")
-
-
 def test_labs_are_listed_and_run(capsys, monkeypatch):
     monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], base={"steps": 2, "d_model": 8, "d_ff": 8, "n_heads": 2, "eval_every": 1}))
     assert main(["lab", "skip", "--seed", "3", "--json"]) == 0
@@ -234,21 +229,13 @@ def test_labs_are_listed_and_run(capsys, monkeypatch):
     outcome = json.loads(capsys.readouterr().out)
     assert (outcome["lab"], outcome["seed"], outcome["answer"]) == ("softmax", 2, "vanishes")
     assert f"{outcome['numbers']['slope_large']:.3g}" in outcome["verdict"]
-    assert main(["lab"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == len(names)
-
-
-def test_it_says_its_version(capsys):
-    with pytest.raises(SystemExit, match="0"):
-        main(["--version"])
-    assert capsys.readouterr().out == f"transformer-playground {__version__}\n"
+    assert (main(["lab"]), len(capsys.readouterr().out.splitlines())) == (0, len(names))
 
 
 def test_a_missing_package_is_named_and_a_missing_module_of_ours_is_a_fault(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pandas", None)  # as after `pip install .`: importing it raises ModuleNotFoundError
     for command in (["runs"], ["history", "reverse"]):
-        assert main(command) == 2
-        assert capsys.readouterr() == ("", str(Refusal("export.no_package", package="pandas")) + "\n")
+        assert (main(command), capsys.readouterr()) == (2, ("", str(Refusal("export.no_package", package="pandas")) + "\n"))
     monkeypatch.setitem(sys.modules, "playground.ui.server", None)
     with pytest.raises(ModuleNotFoundError, match="playground"):
         main(["serve"])
@@ -271,20 +258,16 @@ def test_a_kept_run_is_frozen_by_its_name(tmp_path, monkeypatch):
     monkeypatch.setattr("playground.freeze.folder.freeze", frozen)
     for name in (run.label, str(store.path(run))):
         assert main(["freeze", name, "--sentences", "3", "-o", str(tmp_path / name.replace("/", "-"))]) == 0
-    assert calls == [("fresh-finch", "of the class", 3, True, True)] * 2
-    assert before == sorted((tmp_path / "data").rglob("*"))
+    assert (calls, before) == ([("fresh-finch", "of the class", 3, True, True)] * 2, sorted((tmp_path / "data").rglob("*")))
 
 
-def test_serve_sets_the_variable_of_each_option_and_leaves_the_others(monkeypatch):
+def test_serve_sets_the_variable_of_each_option_and_says_where_the_page_and_its_runs_are(monkeypatch, capsys, tmp_path):
     started = []
     monkeypatch.setattr(os, "environ", {"PORT": "7000", "PLAYGROUND_DATA": "there"})
     monkeypatch.setattr(serving, "start_page", lambda: started.append(dict(os.environ)))
     main(["serve", "--port", "8000", "--root-path", "/playground", "--open", "--share"])
     options = {"GRADIO_ROOT_PATH": "/playground", "PLAYGROUND_OPEN": "1", "GRADIO_SHARE": "True"}
     assert started == [{"PORT": "8000", "PLAYGROUND_DATA": "there", **options}]
-
-
-def test_the_page_says_where_it_is_and_where_runs_are_kept(monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
     monkeypatch.setenv("PLAYGROUND_OPEN", "1")
     monkeypatch.setattr(network, "lan_address", lambda: "10.0.0.5")
@@ -294,11 +277,3 @@ def test_the_page_says_where_it_is_and_where_runs_are_kept(monkeypatch, capsys, 
     text = capsys.readouterr().out
     assert opened == ["http://0.0.0.0:8000/"]
     assert {opened[0], "http://10.0.0.5:8000", str(tmp_path)} <= set(text.split())
-
-
-def test_pairs_of_a_file_are_aligned_line_by_line(tmp_path, capsys):
-    (tmp_path / "src").write_text("hello\nabc\n")
-    (tmp_path / "tgt").write_text("olleh\ncba\n")
-    assert main(["align", "reverse", str(tmp_path / "src"), str(tmp_path / "tgt")]) == 0
-    assert capsys.readouterr().out.splitlines() == ["4-0 3-1 2-2 1-3 0-4", "2-0 1-1 0-2"]
-    assert main(["align", "reverse", str(tmp_path / "src")]) == 2

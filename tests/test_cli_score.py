@@ -21,6 +21,11 @@ DICE = random.Random(1)
 TEXTS = ["".join(DICE.choice("abcdefghij") for _ in range(DICE.randint(1, 14))) for _ in range(60)]
 TAKEN_OVER = ("sentences", "tokenize", "exact_match", "too_short", "length_ratio")
 LEMMAS = [f"{start}{two}n" for start in ("ba", "de", "gi", "ko", "lu") for two in ("ra", "mi", "so", "te")]
+VERSES = ["The woods are lovely, dark and deep,", "But I have promises to keep,"]
+FILES = {
+    "table.csv": "id,English,Deutsch\n7,cat,Katze\n9,dog,Hund\n11,cow,\n", "pairs.tsv": "eins\tone\n\nzwei\ttwo\nkaputt\n",
+    "poem.txt": "\n".join([*VERSES, "", "He gives his harness bells a shake", "To ask if there is some mistake."]),
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -79,8 +84,7 @@ def test_the_score_is_that_of_the_sacrebleu_program(folder, files, capsys):
     done = subprocess.run([sys.executable, "-m", "sacrebleu", *arguments], capture_output=True, check=True)
     bleu, chrf, ter = json.loads(done.stdout)
     for name, theirs in (("bleu", bleu), ("chrf", chrf), ("ter", ter)):
-        assert report[name] == pytest.approx(theirs["score"], abs=1e-6)
-        assert report[f"{name}_signature"] == theirs["signature"]
+        assert (report[name], report[f"{name}_signature"]) == (pytest.approx(theirs["score"], abs=1e-6), theirs["signature"])
         assert report[f"{name}_reach"] == pytest.approx(theirs["confidence_var"], abs=1e-6)
     assert f"ratio = {report['length_ratio']:.3f}" in bleu["verbose_score"]
     outputs = (files / "output").read_text().splitlines()
@@ -106,8 +110,7 @@ def test_a_score_for_people_and_what_cant_be_scored_are_few_lines(folder, files,
         reference.write_bytes(contents) if contents else reference.unlink()
         assert main(["score", str(folder), str(source), str(reference)]) == 2
         out, err = capsys.readouterr()
-        assert out == ""
-        assert err.count("\n") == 1
+        assert (out, err.count("\n")) == ("", 1)
         assert word in err
     assert main(["score", str(folder), str(source), str(source), "--beam", "99"]) == 2
 
@@ -121,9 +124,7 @@ def test_files_are_read_as_pairs_are_whatever_their_encoding_and_format(folder, 
     write("pairs.tsv", "".join(f"{src}, {src}\t{tgt}\n" for src, tgt in pairs).encode("utf-16"))
     paths = {name: str(tmp_path / name) for name in ("utf8.txt", "utf16.txt", "pairs.tsv")}
     first, *rest = (translated(capsys, str(folder), "--input", file) for file in paths.values())
-    assert rest == [first, first]
-    assert len(first) == 12
-    assert main(["score", str(folder), paths["pairs.tsv"], "--json"]) == 0
+    assert (rest, len(first), main(["score", str(folder), paths["pairs.tsv"], "--json"])) == ([first, first], 12, 0)
     assert printed(capsys)[0]["sentences"] == 12
     for files, word in (((paths["utf8.txt"],), "no translations"), ((paths["pairs.tsv"], paths["utf8.txt"]), "alone")):
         assert main(["score", str(folder), *files]) == 2
@@ -168,22 +169,10 @@ def test_columns_are_joined_and_held_out_by_as_the_options_say(capsys, tmp_path)
         assert column in capsys.readouterr().err
 
 
-VERSES = ["The woods are lovely, dark and deep,", "But I have promises to keep,"]
-FILES = {
-    "table.csv": "id,English,Deutsch\n7,cat,Katze\n9,dog,Hund\n11,cow,\n",
-    "pairs.tsv": "eins\tone\n\nzwei\ttwo\nkaputt\n",
-    "poem.txt": "\n".join([*VERSES, "", "He gives his harness bells a shake", "To ask if there is some mistake."]),
-}
-
-
-@pytest.fixture
-def uploads(tmp_path, monkeypatch):
+def test_a_file_is_read_as_the_options_say_or_refused_in_one_sentence_or_one_json_object(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-
-
-def test_a_file_is_read_as_the_options_say(capsys, uploads):
     for words, first, pairs in (
         ("table.csv", ["cat", "Katze"], 2), ("table.csv --swap", ["Katze", "cat"], 2),
         ("table.csv --source 3 --target 2", ["Katze", "cat"], 2), ("table.csv --source deutsch", ["Katze", "cat"], 2),
@@ -198,9 +187,6 @@ def test_a_file_is_read_as_the_options_say(capsys, uploads):
     for language, beginning in (("en", "Lines read: 4; pairs kept: 2; dropped: 2.\n"), ("zh", "读取 4 行")):
         assert main(["read", "table.csv", "--language", language]) == 0
         assert capsys.readouterr().out.startswith(beginning)
-
-
-def test_a_refusal_is_one_sentence_or_one_json_object(capsys, uploads):
     for words, kind in (
         ("table.csv --source Klingon", "data.no_column"), ("table.csv --source 2 --target 2", "data.same_column"),
         ("table.csv --encoding klingon", "data.unknown_encoding"), ("table.csv --encoding utf-32", "data.wrong_encoding"),
@@ -211,5 +197,4 @@ def test_a_refusal_is_one_sentence_or_one_json_object(capsys, uploads):
         assert error["kind"] == kind, words
         assert "\n" not in error["sentence"]
         assert kind != "file" or words in error["sentence"]
-        assert main(["read", *words.split()]) == 2
-        assert capsys.readouterr() == ("", f"{error['sentence']}\n")
+        assert (main(["read", *words.split()]), capsys.readouterr()) == (2, ("", f"{error['sentence']}\n"))

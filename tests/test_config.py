@@ -12,19 +12,7 @@ from hypothesis import given, strategies as st
 from playground import config, cursor
 from playground.choices import ENCODINGS, OPTIMISERS, Encoding
 from playground.cli import parser
-from playground.config import (
-    FORMER_NAMES,
-    KNOBS,
-    Experiment,
-    ModelConfig,
-    Refusal,
-    TrainingConfig,
-    check,
-    default,
-    from_json,
-    limits,
-    read_query,
-)
+from playground.config import FORMER_NAMES, KNOBS, Experiment, ModelConfig, Refusal, check, default, from_json, limits, read_query
 from playground.cursor import FIELDS
 from playground.features.shared.naming import CONTROLLED
 from playground.inspection.activations import record
@@ -51,6 +39,21 @@ from tests.runs.tiny import refused
 from tests.variants.varied import training_of
 
 NUMBERS = [name for name in KNOBS if limits(name).low is not None]
+heads = st.builds(HeadId, st.sampled_from(("encoder", "decoder", "cross")), st.integers(0, 5), st.integers(0, 7))
+edits = st.builds(
+    lambda row, weighted, masked: Edit(0, 3, row).mask(masked).give(*weighted),
+    st.integers(0, 250), st.tuples(st.integers(0, 250), st.floats(0, 1).map(lambda weight: round(weight, 2))), st.integers(0, 250),
+)  # fmt: skip
+ids = st.lists(st.builds(new_id), min_size=1, max_size=40)
+# a link, settings and a run as they were written when knobs were called otherwise
+OLD = {
+    "memory": "mean", "twist": "bilinear", "pairs": "500", "vocabulary": "512", "heldout": "40", "test": "20", "clip": "0.5",
+    "validate_every": "7", "schedule": "one_cycle", "attention_scale": "off",
+}  # fmt: skip
+NEW = {
+    "memory_mode": "mean", "variant": "bilinear", "train_size": 500, "vocab_size": 512, "validation_size": 40, "test_size": 20,
+    "max_grad_norm": 0.5, "eval_every": 7, "schedule": "linear", "attention_scale": 0.0,
+}  # fmt: skip
 
 
 @given(name=st.sampled_from(NUMBERS), share=st.floats(0, 1))
@@ -86,13 +89,16 @@ def test_what_is_no_number_of_the_range_is_refused():
             assert all(name in refusal.value.say(language) for language in LANGUAGES)
 
 
-def test_every_knob_but_the_free_text_has_its_place_on_the_page():
+def test_every_knob_but_the_free_text_has_its_place_and_names_and_lists_are_declared_once():
     placed = [name for first, more in GROUPS.values() for name in (*first, *more)]
     assert sorted(placed) == sorted(CONTROLLED) == sorted(name for name in KNOBS if not limits(name).text)
     for part, (first, more) in GROUPS.items():
         assert {*first, *more} <= {knob.name for knob in fields(config.PARTS[part])}
     for name in NUMBERS:
         assert type(make_control(name)).__name__ == ("Number" if limits(name).typed else "Slider"), name
+    assert not {*FIELDS, *cursor.FORMER_NAMES} & {*KNOBS, *FORMER_NAMES}, "both stand in the same link"
+    named = {field.choices for field in FIELDS.values() if isinstance(field, Choice) and isinstance(field.choices, str)}
+    assert named == LISTS.keys()
 
 
 @given(text=st.text(max_size=12) | st.floats().map(str) | st.integers().map(str))
@@ -114,20 +120,6 @@ def test_a_field_reads_what_it_accepts_and_its_default_is_possible(text):
             assert [field.refusal(name, f"{bound:.10g}") for bound in (field.low, field.high)] == [None, None], name
             assert field.refusal(name, f"{field.high + field.step:.10g}").key == "config.not_in_range", name
             assert type(field.read(f"{field.high:.10g}")) is type(field.step), name
-
-
-def test_names_and_lists_are_declared_once():
-    assert not {*FIELDS, *cursor.FORMER_NAMES} & {*KNOBS, *FORMER_NAMES}, "both stand in the same link"
-    named = {field.choices for field in FIELDS.values() if isinstance(field, Choice) and isinstance(field.choices, str)}
-    assert named == LISTS.keys()
-
-
-heads = st.builds(HeadId, st.sampled_from(("encoder", "decoder", "cross")), st.integers(0, 5), st.integers(0, 7))
-edits = st.builds(
-    lambda row, weighted, masked: Edit(0, 3, row).mask(masked).give(*weighted),
-    st.integers(0, 250), st.tuples(st.integers(0, 250), st.floats(0, 1).map(lambda weight: round(weight, 2))), st.integers(0, 250),
-)  # fmt: skip
-ids = st.lists(st.builds(new_id), min_size=1, max_size=40)
 
 
 @given(off=st.lists(heads, min_size=1, max_size=6 * 8 * 3), edit=edits, runs=ids, lab=st.sampled_from(list(LABS)))
@@ -161,18 +153,7 @@ def test_former_names_and_values_are_still_read_and_what_is_unknown_is_refused(m
     assert FIELDS["sure"].read("12", ("50", "75")) == "", "an answer is never chosen for a visitor"
 
 
-# a link, settings and a run as they were written when knobs were called otherwise
-OLD = {
-    "memory": "mean", "twist": "bilinear", "pairs": "500", "vocabulary": "512", "heldout": "40", "test": "20", "clip": "0.5",
-    "validate_every": "7", "schedule": "one_cycle", "attention_scale": "off",
-}  # fmt: skip
-NEW = {
-    "memory_mode": "mean", "variant": "bilinear", "train_size": 500, "vocab_size": 512, "validation_size": 40, "test_size": 20,
-    "max_grad_norm": 0.5, "eval_every": 7, "schedule": "linear", "attention_scale": 0.0,
-}  # fmt: skip
-
-
-def test_every_former_name_is_read_from_a_link_a_file_and_an_option():
+def test_every_former_name_is_read_and_the_present_one_goes_first_and_is_in_a_refusal():
     assert OLD.keys() - config.FORMER_VALUES.keys() == FORMER_NAMES.keys()
     assert not FORMER_NAMES.keys() & KNOBS.keys()
     otherwise, wanted = Experiment().with_(schedule="constant"), Experiment().with_(**NEW)
@@ -189,9 +170,6 @@ def test_every_former_name_is_read_from_a_link_a_file_and_an_option():
     for knob, values in config.FORMER_VALUES.items():
         assert set(values.values()) <= set(config.limits(knob).choices)
         assert not values.keys() & set(config.limits(knob).choices)
-
-
-def test_the_present_name_goes_first_and_is_the_one_in_a_refusal():
     assert read_query({"pairs": "500", "train_size": "700"})[0].data.train_size == 700
     _, (refusal,) = read_query({"clip": "many"})
     assert refusal.values["name"] == "max_grad_norm"
@@ -230,7 +208,7 @@ def test_what_is_declared_in_part_or_not_at_all_is_refused(monkeypatch):
         (lambda: training_of(optimiser="adam"), "config.not_a_choice"),
         *((lambda act=act: act("nobody's"), "config.not_a_choice") for act in (
             lambda name: parameter_count(ModelConfig(positions=name), 9, 9), lambda name: build(ModelConfig(variant=name), 9, 9),
-            lambda name: training_bytes(Experiment(training=TrainingConfig(optimiser=name)), 9, 9, 20),
+            lambda name: training_bytes(Experiment(training=config.TrainingConfig(optimiser=name)), 9, 9, 20),
         )),
     ):  # fmt: skip
         with refused(key) as refusal:

@@ -11,8 +11,7 @@ NAMES = [lesson.name for lesson in LESSONS]
 
 def test_a_table_of_codes_is_checked_line_by_line(tmp_path, capsys):
     key, other = handin.read_key(tmp_path), handin.read_key(tmp_path.parent)
-    assert (handin.read_key(tmp_path), len({key, other})) == (key, 2)
-    assert stat.S_IMODE((tmp_path / handin.KEY_FILE).stat().st_mode) == 0o600
+    assert (handin.read_key(tmp_path), len({key, other}), stat.S_IMODE((tmp_path / handin.KEY_FILE).stat().st_mode)) == (key, 2, 0o600)
     anna, bob, foreign = (handin.sign(*each, [(4, 12), (11, 12)], name) for *each, name in (
         (key, "2026-11-29", NAMES, 34, "a" * 32), (key, "2026-11-30", [], 0, "b" * 32), (other, "2026-11-29", NAMES, 34, "c" * 32),
     ))  # fmt: skip
@@ -29,8 +28,7 @@ def test_a_table_of_codes_is_checked_line_by_line(tmp_path, capsys):
     table.write_text("\n".join(rows), encoding="utf-8")
     assert main(["verify", str(table), "--folder", str(tmp_path)]) == 1
     head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split() == list(handin.COLUMNS)
-    assert len(lines) == len(rows) - 1
+    assert (head.split(), len(lines)) == (list(handin.COLUMNS), len(rows) - 1)
     assert all(note in line for line, note in zip(lines, list(rows.values())[1:], strict=True))
     assert lines[0].split() == ["2", "2026-11-29", str(len(NAMES)), "34", "4of12", "11of12"]
     parts = bob.split(".")

@@ -23,9 +23,9 @@ from playground.runs.disk.store import SHIPPED
 from playground.runs.incoming import files_of_zip
 from playground.runs.queue import train_inline
 from tests.runs.tiny import TINY, refused
+from tests.test_cli import SMALL
 
 ROOT = Path(__file__).parents[1]
-TINY_OPTIONS = [part for name, value in TINY.items() for part in (f"--{name.replace('_', '-')}", str(value))]
 
 
 @pytest.fixture(scope="module")
@@ -58,28 +58,13 @@ def test_every_source_gives_the_same_model(home, monkeypatch):
     monkeypatch.setattr(exported_run, "snapshot_of", lambda name, names: {"somebody/reverse": folder}[name])
     models = [playground.load(source) for source in ("reverse", SHIPPED / "reverse", folder, zip_file, "hf:somebody/reverse")]
     for model in models:
-        assert model.translate("hello") == "olleh"
-        assert model.run.settings["task"] == "reverse"
+        assert (model.translate("hello"), model.run.settings["task"]) == ("olleh", "reverse")
         assert model.run.last_loss == models[0].run.last_loss > 0
     history = models[0].run.history
-    assert list(history["step"]) == list(range(1, 91))
-    assert history["loss"].iloc[-1] == models[0].run.last_loss
+    assert (list(history["step"]), history["loss"].iloc[-1]) == (list(range(1, 91)), models[0].run.last_loss)
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(Refusal, match="pip install pandas"):
         models[1].run.history  # noqa: B018
-
-
-def test_attention_comes_with_its_labels():
-    result = playground.load("reverse").attention("hello")
-    assert result.source == (*"hello", "<eos>")
-    assert result.output == (*"olleh", "<eos>")
-    assert result.fed == ("<bos>", *"olleh")
-    for kind in KINDS:
-        rows, columns = result.labels(kind)
-        weights = getattr(result, kind)
-        assert weights.shape == (2, 4, len(rows), len(columns))
-        assert np.allclose(weights.sum(axis=-1), 1, atol=1e-5)
-    assert result.cross[-1].mean(axis=0).argmax(axis=-1)[:5].tolist() == [4, 3, 2, 1, 0]  # it reads the word backwards
 
 
 def test_what_is_no_source_no_model_or_no_sentence_is_one_refusal(home, tmp_path, monkeypatch, capsys):
@@ -123,10 +108,9 @@ def test_what_is_no_source_no_model_or_no_sentence_is_one_refusal(home, tmp_path
     assert "no run “no-such-run”" in capsys.readouterr().err
 
 
-def test_a_list_is_translated_as_each_sentence_is_and_every_method_is_the_decoders_own(reverse):
+def test_translations_scores_alignments_and_labelled_attention_are_those_of_the_model(reverse):
     words = ["hello", "abc", "translate"]
-    assert reverse.translate(words) == [reverse.translate(word) for word in words]
-    assert reverse.translate("hello", beam=3) == "olleh"
+    assert (reverse.translate(words), reverse.translate("hello", beam=3)) == ([reverse.translate(word) for word in words], "olleh")
     drawn = {reverse.translate("hello", temperature=3.0, seed=seed) for seed in range(4)}
     assert len(drawn) > 1
     assert reverse.translate("hello", temperature=3.0, seed=1) == reverse.translate("hello", temperature=3.0, seed=1)
@@ -137,16 +121,19 @@ def test_a_list_is_translated_as_each_sentence_is_and_every_method_is_the_decode
     assert "xy" in reverse.translate("hello", beam=4, must="xy")
     with pytest.raises(Refusal, match="need beam search"):
         reverse.translate("hello", temperature=1.0, must=["x"])
-
-
-def test_scores_and_alignments_are_those_of_its_own_output_or_of_a_given_target(reverse):
     assert reverse.score(["hello"], ["olleh"]) == {"bleu": pytest.approx(100), "chrf": pytest.approx(100), "ter": 0, "exact_match": 1}
     assert reverse.score(["hello", "word"], ["olleh", "word"])["exact_match"] == 0.5
-    assert reverse.align("hello", "olleh") == "4-0 3-1 2-2 1-3 0-4"
-    assert reverse.attention("hello", "hel").output == (*"hel", "<eos>")
+    assert (reverse.align("hello", "olleh"), reverse.attention("hello", "hel").output) == ("4-0 3-1 2-2 1-3 0-4", (*"hel", "<eos>"))
     own = reverse.attention("hello")
     assert np.array_equal(reverse.attention("hello", "olleh").cross, own.cross)
     assert _number_words(["▁ein", "▁Ha", "us", "<eos>"]) == [0, 1, 1, 1]
+    assert (own.source, own.output, own.fed) == ((*"hello", "<eos>"), (*"olleh", "<eos>"), ("<bos>", *"olleh"))
+    for kind in KINDS:
+        rows, columns = own.labels(kind)
+        weights = getattr(own, kind)
+        assert weights.shape == (2, 4, len(rows), len(columns))
+        assert np.allclose(weights.sum(axis=-1), 1, atol=1e-5)
+    assert own.cross[-1].mean(axis=0).argmax(axis=-1)[:5].tolist() == [4, 3, 2, 1, 0]  # it reads the word backwards
 
 
 @pytest.mark.parametrize("name", ["saved", "saved.zip"])
@@ -165,12 +152,11 @@ def test_what_is_saved_is_loaded_as_the_same_model(reverse, tmp_path, name):
 def test_training_in_a_line_is_the_training_of_the_command_line(tmp_path, capsys):
     rows, threads = [], torch.get_num_threads()
     model = playground.train("copy", progress=False, on_step=rows.append, out=tmp_path / "run", **TINY)
-    assert main(["train", "--task", "copy", "--out", str(tmp_path / "cli"), *TINY_OPTIONS]) == 0
+    assert main(["train", "--task", "copy", "--out", str(tmp_path / "cli"), *SMALL]) == 0
     assert model.contents["model.safetensors"] == playground.load(tmp_path / "cli").contents["model.safetensors"]
     assert playground.load(tmp_path / "run").contents == model.contents
     assert [row["step"] for row in rows] == list(range(1, len(model.run.rows) + 1))
-    assert rows[-1]["exact_match"] == model.run.exact_match
-    assert torch.get_num_threads() == threads
+    assert (rows[-1]["exact_match"], torch.get_num_threads()) == (model.run.exact_match, threads)
     (tmp_path / "notes.txt").write_text("mine")
     with refused("runs.folder_taken"):
         playground.train("copy", progress=False, out=tmp_path, **TINY)

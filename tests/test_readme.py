@@ -22,6 +22,10 @@ from playground.runs.registry import Runs
 TEXTS = {document.relative_to(ROOT).as_posix(): document.read_text(encoding="utf-8") for document in DOCUMENTS}
 TEXT = "\n".join(TEXTS.values())
 WORKFLOWS = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / ".github" / "workflows").glob("*.yml"))
+NOT_RUN = {
+    "serve": "answers until it is stopped: tests/browser", "push": "writes to the Hub: tests/hub", "space": "writes to the Hub: tests/hub",
+    "checkpoints": "trains all shipped models again, which takes an hour", "verify": "needs the codes of a server: tests/test_handin.py",
+}  # fmt: skip
 
 
 def test_the_front_page_is_short_and_the_generated_blocks_are_current():
@@ -33,7 +37,7 @@ def test_the_front_page_is_short_and_the_generated_blocks_are_current():
     assert len(re.findall(r"^\d+\. .*\?$", questions, re.MULTILINE)) == len(QUIZ)
 
 
-def test_every_command_and_path_exists():
+def test_every_command_path_mark_profile_and_file_exists():
     commands = re.findall(r"^    python -m playground (.*?)(?:\s+#.*)?$", TEXT, re.MULTILINE)
     assert len(commands) > 10
     for command in commands:
@@ -48,9 +52,16 @@ def test_every_command_and_path_exists():
     for name, text in TEXTS.items():
         for link in re.findall(r"\]\(([\w/.-]+)\)", text):
             assert (ROOT / name).parent.joinpath(link).exists(), (name, link)
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    marks, profiles = re.findall(r"pytest -m (\w+)", WORKFLOWS), re.findall(r"--hypothesis-profile=(\w+)", WORKFLOWS)
+    assert all(f'"{mark}: ' in project for mark in marks), marks
+    assert all(map(settings.get_profile, profiles)), profiles
+    files = re.findall(r"-[rc] ([\w/.-]+)", WORKFLOWS)
+    assert len(files) > 3
+    assert all((ROOT / file).is_file() for file in (*files, "package-lock.json", "mkdocs.yml")), files
 
 
-def test_every_picture_and_place_is_of_this_version():
+def test_every_picture_and_place_is_of_this_version_and_the_gate_runs_on_every_python_that_is_promised():
     change_log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(r"^## (\S+)", change_log, re.MULTILINE)[1] == playground.__version__
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == playground.__version__
@@ -61,12 +72,11 @@ def test_every_picture_and_place_is_of_this_version():
         assert version == playground.__version__, f"{picture.name}: run python -m docs.film"
         assert f"pictures/{picture.name})" in TEXT, picture.name
     assert FILM.stat().st_size < 1_500_000
-
-
-NOT_RUN = {
-    "serve": "answers until it is stopped: tests/browser", "push": "writes to the Hub: tests/hub", "space": "writes to the Hub: tests/hub",
-    "checkpoints": "trains all shipped models again, which takes an hour", "verify": "needs the codes of a server: tests/test_handin.py",
-}  # fmt: skip
+    gate = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]["gate"]
+    oldest = re.search(r'requires-python = ">=3\.(\d+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))[1]
+    versions = gate["strategy"]["matrix"]["python"]
+    assert versions == [f"3.{minor}" for minor in range(int(oldest), int(oldest) + len(versions))]
+    assert f"3.{sys.version_info.minor}" in versions
 
 
 @pytest.mark.night
@@ -91,14 +101,6 @@ def test_every_command_of_the_documents_succeeds(tmp_path):
     assert set(called) >= {*NOT_RUN, "train", "translate", "export", "store"}
 
 
-def test_the_gate_runs_on_every_python_from_the_oldest_that_is_promised():
-    gate = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]["gate"]
-    oldest = re.search(r'requires-python = ">=3\.(\d+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))[1]
-    versions = gate["strategy"]["matrix"]["python"]
-    assert versions == [f"3.{minor}" for minor in range(int(oldest), int(oldest) + len(versions))]
-    assert f"3.{sys.version_info.minor}" in versions
-
-
 def test_the_image_holds_what_a_space_holds_and_caddy_finds_it():
     dockerfile, left_in = ((ROOT / name).read_text(encoding="utf-8") for name in ("Dockerfile", ".dockerignore"))
     assert set(re.findall(r"^!(.*)", left_in, re.MULTILINE)) == set(BELONGS)
@@ -108,14 +110,3 @@ def test_the_image_holds_what_a_space_holds_and_caddy_finds_it():
     volume, port = re.search(r"^VOLUME (\S+)\nEXPOSE (\d+)$", dockerfile, re.MULTILINE).groups()
     assert (page["volumes"], page["environment"]) == ([f"runs:{volume}"], {"PLAYGROUND_PROXIES": "1"})
     assert caddy["command"].endswith(f" playground:{port}")
-
-
-def test_every_mark_profile_and_file_of_a_workflow_exists():
-    """The modules and paths that their commands call are looked up with those of the documents."""
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    marks, profiles = re.findall(r"pytest -m (\w+)", WORKFLOWS), re.findall(r"--hypothesis-profile=(\w+)", WORKFLOWS)
-    assert all(f'"{mark}: ' in project for mark in marks), marks
-    assert all(map(settings.get_profile, profiles)), profiles
-    files = re.findall(r"-[rc] ([\w/.-]+)", WORKFLOWS)
-    assert len(files) > 3
-    assert all((ROOT / file).is_file() for file in (*files, "package-lock.json", "mkdocs.yml")), files

@@ -19,6 +19,13 @@ from tests.runs.disk.test_saves import KNOBS, flipped, old_of, served
 from tests.runs.tiny import ME, PAIRS, YOU, at_step, done, refused, tiny, wait
 
 FOREIGN = "F" * 22
+FIRST = (backup.FIRST, b'{"format":1,"made":0}')
+RUN = f"runs/{FOREIGN}/run.json"
+HOSTILE = (
+    "../evil", f"runs/{FOREIGN}/../../evil", "/tmp/evil", "runs/notes.txt", f"runs/{FOREIGN}/evil.py", "runs/short/run.json",
+    "checkpoints/reverse/run.json", f"runs//{FOREIGN}/run.json", f"runs/{FOREIGN}/{'x' * 200}",
+)  # fmt: skip
+KINDS = (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, tarfile.GNUTYPE_SPARSE)
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +63,7 @@ def test_it_is_taken_along_while_a_server_trains_and_saves(tmp_path):
             runs._workers.save(run)
             assert export(tmp_path / "old", tmp_path / f"{n}.tar").notes == {}
         assert run.status == "training"
-    assert bring(tmp_path / "2.tar", tmp_path / "new").runs == 1
-    assert verdicts(tmp_path / "new") == {f"runs/{run.id}": WHOLE}
+    assert (bring(tmp_path / "2.tar", tmp_path / "new").runs, verdicts(tmp_path / "new")) == (1, {f"runs/{run.id}": WHOLE})
 
 
 def test_what_was_saved_later_is_not_in_it(moved, data, tmp_path, monkeypatch):
@@ -114,8 +120,7 @@ def test_every_verdict(moved, data, tmp_path, capsys):
 
 def test_with_all_saves_the_one_before_comes_back_too(moved, tmp_path):
     folder, run, new = moved[0], moved[2], tmp_path / "new"
-    assert export(folder, tmp_path / "all.tar", all_saves=True).notes == {}
-    assert bring(tmp_path / "all.tar", new).notes == {}
+    assert (export(folder, tmp_path / "all.tar", all_saves=True).notes, bring(tmp_path / "all.tar", new).notes) == ({}, {})
     path = new / "runs" / run.id
     assert old_of(path).is_dir()
     spoilt = contents(tmp_path / "all.tar") | {f"runs/{run.id}.old/weights.safetensors": b"x"}
@@ -137,8 +142,7 @@ def test_the_commands_and_what_is_there_already_stays_as_it_is(data, moved, tmp_
     assert main(["verify", str(tmp_path / "codes.csv"), "--folder", str(tmp_path / "other")]) == 0, "its codes are its own again"
     (tmp_path / "other" / handin.KEY_FILE).write_text("f" * 64)
     assert handin.KEY_FILE in bring(tmp_path / "out.tar", tmp_path / "other").notes
-    assert handin.read_key(tmp_path / "other") == b"f" * 64
-    assert main(["store", "check", "--folder", str(tmp_path / "nowhere")]) == 2
+    assert (handin.read_key(tmp_path / "other"), main(["store", "check", "--folder", str(tmp_path / "nowhere")])) == (b"f" * 64, 2)
     before = (path / "run.json").read_bytes()
     assert main(["store", "import", str(moved[1]), "--folder", str(folder)]) == 1
     assert "there already" in capsys.readouterr().err
@@ -164,17 +168,6 @@ def tar_of(path, entries, **kinds):
     return path
 
 
-FIRST = (backup.FIRST, b'{"format":1,"made":0}')
-RUN = f"runs/{FOREIGN}/run.json"
-HOSTILE = [
-    *([(name, b"x")] for name in (
-        "../evil", f"runs/{FOREIGN}/../../evil", "/tmp/evil", "runs/notes.txt", f"runs/{FOREIGN}/evil.py", "runs/short/run.json",
-        "checkpoints/reverse/run.json", f"runs//{FOREIGN}/run.json", f"runs/{FOREIGN}/{'x' * 200}",
-    )),
-]  # fmt: skip
-KINDS = (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, tarfile.GNUTYPE_SPARSE)
-
-
 def refusal_of(file, folder):
     with pytest.raises(Refusal) as refused:
         bring(file, folder)
@@ -183,10 +176,10 @@ def refusal_of(file, folder):
     return refused.value.key
 
 
-def test_of_an_archive_with_anything_strange_nothing_comes_in(tmp_path, moved):
+def test_of_an_archive_with_anything_strange_nothing_comes_in_and_what_is_none_is_refused(tmp_path, moved, monkeypatch):
     whole = list(contents(moved[1]).items())
-    for entries in HOSTILE:
-        assert refusal_of(tar_of(tmp_path / "evil.tar", [*whole, *entries]), tmp_path / "new") == "backup.not_ours", entries[0][0]
+    for name in HOSTILE:
+        assert refusal_of(tar_of(tmp_path / "evil.tar", [*whole, (name, b"x")]), tmp_path / "new") == "backup.not_ours", name
     for kind in KINDS:
         link = tar_of(tmp_path / "evil.tar", [FIRST, (RUN, b"")], run={"type": kind, "linkname": "/etc/passwd"})
         assert refusal_of(link, tmp_path / "new") == "backup.not_ours", kind
@@ -195,15 +188,12 @@ def test_of_an_archive_with_anything_strange_nothing_comes_in(tmp_path, moved):
     file = tar_of(tmp_path / "evil.tar", [FIRST])
     file.write_bytes(file.read_bytes()[:1024] + member.tobuf(tarfile.GNU_FORMAT) + bytes(1024))
     assert refusal_of(file, tmp_path / "new") == "backup.not_ours", "a negative size"
-
-
-def test_what_is_no_archive_is_refused(moved, tmp_path, monkeypatch):
-    whole = moved[1].read_bytes()
+    packed = moved[1].read_bytes()
     (tmp_path / "text").write_text("hello " * 1000)
     with tarfile.open(tmp_path / "packed", "w:gz") as tar:
         tar.add(moved[1], FIRST[0])
-    (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
-    (tmp_path / "between").write_bytes(whole[: -(-len(whole.rstrip(b"\0")) // 512) * 512])
+    (tmp_path / "cut").write_bytes(packed[: len(packed) // 2])
+    (tmp_path / "between").write_bytes(packed[: -(-len(packed.rstrip(b"\0")) // 512) * 512])
     tar_of(tmp_path / "without", [(RUN, b"{}")])
     tar_of(tmp_path / "later", [(backup.FIRST, b'{"format":3}')])
     keys = {name: refusal_of(tmp_path / name, tmp_path / "new") for name in ("text", "packed", "cut", "between", "without", "later")}

@@ -13,7 +13,7 @@ import torch
 
 from playground.cli import main
 from playground.pretrained import load
-from tests.runs.tiny import TINY
+from tests.test_cli import SMALL
 
 pytestmark = pytest.mark.night
 ROOT = Path(__file__).parents[2]
@@ -64,7 +64,7 @@ def test_the_zip_beside_torch_and_safetensors_alone(tmp_path):
 def test_the_notebook_trains_the_same_run_again(tmp_path, own, monkeypatch):
     """Its cells, one after the other as Jupyter would run them: the last loss is equal to the last bit."""
     monkeypatch.setenv("PLAYGROUND_DEVICE", "cpu")
-    knobs = [part for name, value in TINY.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+    knobs = [*SMALL]
     if own:
         (tmp_path / "own.tsv").write_text("".join(f"word{n} again\twort{n} noch\n" for n in range(60)), encoding="utf-8")
         knobs += ["--data", str(tmp_path / "own.tsv")]

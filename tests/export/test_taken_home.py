@@ -39,6 +39,15 @@ from tests.runs.tiny import CORPORA, PAIRS, alone, refused, tiny
 
 NAMES = {"config.json", "history.csv", "model.py", "model.safetensors", "README.md", "run.ipynb", "use.py"}
 NAMES |= {f"{side}_tokenizer.json" for side in ("src", "tgt")}
+TEXTS = ("Ein  kleiner\u200b Hund", "你好 世界", "cafe\u0301 x", "", "zzz word3 again")
+SMALL = {"d_model": 16, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 8}
+GATE = (
+    {"norm": "pre", "activation": "gelu", "bias": False, "d_k": 2, "share_embeddings": "output"},
+    {"norm": "none", "activation": "none", "attention_scale": 1.0, "share_embeddings": "all", "positions": "rotary"},
+    {"memory_mode": "mean", "attention_scale": 0.0, "embedding_scale": False, "residual": False},
+    {"memory_mode": "cut"}, {"variant": "additive"},
+)  # fmt: skip
+NIGHT = (*({"variant": name} for name in VARIANTS if name != "additive"), *({"positions": name} for name in ENCODINGS))
 
 
 def opened(pieces) -> dict[str, bytes]:
@@ -65,18 +74,7 @@ def reverse():
     return next(run for run in read_shipped(SHIPPED) if run.name == "reverse")
 
 
-def test_the_zip_holds_the_run_and_is_the_same_bytes_each_time(reverse):
-    first, other = (b"".join(pack_zip(export_run(reverse), no_scores)) for _ in range(2))
-    assert first == other
-    files = opened([first])
-    assert list(files) == sorted(NAMES, key=str.casefold)
-    assert json.loads(files["config.json"]) == reverse.experiment.flat() | {"src_vocab": 30, "tgt_vocab": 30, "longest_target": 0}
-    rows = list(csv.DictReader(io.StringIO(files["history.csv"].decode())))
-    assert [float(row["loss"]) for row in rows] == reverse.history.steps.column("loss")
-    assert [float(row["exact_match"]) for row in rows if row["exact_match"]] == reverse.history.validations.column("exact_match")
-
-
-def test_the_card_says_what_the_run_is(reader):  # noqa: F811
+def test_the_card_says_what_the_run_is_and_a_label_is_text_in_it_and_in_the_name_of_the_file(reader):  # noqa: F811
     run, _ = alone(tiny(share_embeddings="all"))
     exported = export_run(run)
     scores, measured = evaluation.scores(reader, CORPORA, run, None, "heldout"), scores_of(reader, CORPORA, exported)
@@ -89,9 +87,6 @@ def test_the_card_says_what_the_run_is(reader):  # noqa: F811
         assert (data.library_name, data.license, data.pipeline_tag) == ("transformer-playground", "apache-2.0", "translation")
         results = {entry.metric_type: entry.metric_value for entry in data.eval_results}
         assert results == {"bleu": round(scores.measured.bleu, 2), "chrf": round(scores.measured.chrf, 2)}
-
-
-def test_a_label_is_text_in_the_card_and_in_the_name_of_the_file():
     run, _ = alone(tiny())
     named = Run(run.id, "sunny-otter", run.experiment, label='../../"<b>*x*</b>\n--- 我的')
     named.parts = run.parts
@@ -127,7 +122,7 @@ def test_own_sentences_come_only_when_asked_for_and_are_split_again_as_they_were
     assert again == before != apart
 
 
-def test_a_run_that_was_stopped_or_moved_is_repeated_as_it_was():
+def test_a_run_that_was_stopped_or_moved_is_repeated_by_its_notebook_which_says_where_it_differs(reverse, capsys):
     run = train_inline.new_run(tiny(minutes=5.0))
     for step in train_inline.train(run, CORPORA):
         if step == 4:
@@ -143,20 +138,19 @@ def test_a_run_that_was_stopped_or_moved_is_repeated_as_it_was():
     assert repeat["knobs"]["minutes"] == 0.0
     cells = json.loads(notebook(exported, "en"))["cells"]
     assert f"how = {repeat!r}" in [cell["source"] for cell in cells]
-
-
-def test_the_notebook_is_one(reverse):
     book = json.loads(notebook(export_run(reverse), "en"))
-    assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
-    assert len({cell["id"] for cell in book["cells"]}) == len(book["cells"])
+    assert (book["nbformat"], book["nbformat_minor"], len({cell["id"] for cell in book["cells"]})) == (4, 5, len(book["cells"]))
     for cell in book["cells"]:
         is_code = cell["cell_type"] == "code"
         assert cell.keys() == {"cell_type", "id", "metadata", "source"} | ({"execution_count", "outputs"} if is_code else set())
         if is_code:
             compile(cell["source"], cell["id"], "exec")
+    before, now = (TrainedRun({}, f"step,loss\n1,4.0\n2,{second}\n3,{last}\n") for second, last in ((3.0, 2.0), (3.5, 2.2)))
+    exec(_CELLS["compare"], {"before": SimpleNamespace(run=before), "now": SimpleNamespace(run=now)})
+    assert capsys.readouterr().out == "2.0 != 2.2\nstep 2: 3.0 != 3.5; step 3: +10.0%\n"
 
 
-def test_what_cannot_be_taken_is_refused(reverse):
+def test_the_zip_holds_the_run_in_the_same_bytes_each_time_and_what_cannot_be_taken_is_refused(reverse):
     riddle = Run(reverse.id, reverse.name, reverse.experiment, secret=True)
     riddle.parts = reverse.parts
     acts = {
@@ -166,26 +160,17 @@ def test_what_cannot_be_taken_is_refused(reverse):
     for key, act in acts.items():
         with refused(key):
             act()
+    first, other = (b"".join(pack_zip(export_run(reverse), no_scores)) for _ in range(2))
+    assert first == other
+    files = opened([first])
+    assert list(files) == sorted(NAMES, key=str.casefold)
+    assert json.loads(files["config.json"]) == reverse.experiment.flat() | {"src_vocab": 30, "tgt_vocab": 30, "longest_target": 0}
+    rows = list(csv.DictReader(io.StringIO(files["history.csv"].decode())))
+    assert [float(row["loss"]) for row in rows] == reverse.history.steps.column("loss")
+    assert [float(row["exact_match"]) for row in rows if row["exact_match"]] == reverse.history.validations.column("exact_match")
 
 
-TEXTS = ("Ein  kleiner\u200b Hund", "你好 世界", "cafe\u0301 x", "", "zzz word3 again")
-
-
-def test_use_reads_every_tokenizer_as_we_do(tmp_path):
-    for kind in ("characters", "words", "bpe", "unigram", "wordpiece"):
-        chosen = {} if kind == "wordpiece" else {"tokenizer": kind}
-        corpus = CORPORA.get(Experiment().with_(task="german_english", train_size=300, validation_size=10, vocab_size=120, **chosen))
-        ours = WordPieceTokenizer(["klein", "##er", "ein", "x", "#"]) if kind == "wordpiece" else corpus.src_tokenizer
-        (tmp_path / "src_tokenizer.json").write_bytes(ours.to_bytes())
-        theirs = Tokenizer(tmp_path / "src_tokenizer.json")
-        for text in (*(item.src for item in corpus.heldout), *TEXTS):
-            ids = ours.encode(text)
-            assert theirs.encode(text) == ids
-            assert [theirs.decode(ids), theirs.decode([UNK, *ids])] == [ours.decode(ids), ours.decode([UNK, *ids])]
-            assert theirs.labels(ids) == [ours.piece(token) for token in ids]
-
-
-def test_use_translates_as_the_page_does_and_needs_no_more_than_it_says(reverse, tmp_path):
+def test_use_translates_and_reads_every_tokenizer_as_the_page_does_and_needs_no_more_than_it_says(reverse, tmp_path):
     write_files(reverse, tmp_path)
     translator = Translator(tmp_path)
     assert translator.translate("hello") == "olleh"
@@ -202,20 +187,22 @@ def test_use_translates_as_the_page_does_and_needs_no_more_than_it_says(reverse,
         assert torch.equal(theirs, training.model.eval()(src, tgt).logits)
     roots = {line.split()[1].partition(".")[0] for line in use_file().splitlines() if line.startswith(("import ", "from "))}
     assert roots - set(sys.stdlib_module_names) == {"torch", "safetensors", "model"}
+    for kind in ("characters", "words", "bpe", "unigram", "wordpiece"):
+        chosen = {} if kind == "wordpiece" else {"tokenizer": kind}
+        corpus = CORPORA.get(Experiment().with_(task="german_english", train_size=300, validation_size=10, vocab_size=120, **chosen))
+        ours = WordPieceTokenizer(["klein", "##er", "ein", "x", "#"]) if kind == "wordpiece" else corpus.src_tokenizer
+        (tmp_path / "src_tokenizer.json").write_bytes(ours.to_bytes())
+        theirs = Tokenizer(tmp_path / "src_tokenizer.json")
+        for text in (*(item.src for item in corpus.heldout), *TEXTS):
+            ids = ours.encode(text)
+            assert theirs.encode(text) == ids
+            assert [theirs.decode(ids), theirs.decode([UNK, *ids])] == [ours.decode(ids), ours.decode([UNK, *ids])]
+            assert theirs.labels(ids) == [ours.piece(token) for token in ids]
 
 
 def write_files(run: Run, folder: Path) -> None:
     for name, data in opened(pack_zip(export_run(run), no_scores)).items():
         (folder / name).write_bytes(data)
-
-
-def test_the_notebook_says_from_which_step_on_another_processor_differs(capsys):
-    before, now = (TrainedRun({}, f"step,loss\n1,4.0\n2,{second}\n3,{last}\n") for second, last in ((3.0, 2.0), (3.5, 2.2)))
-    exec(_CELLS["compare"], {"before": SimpleNamespace(run=before), "now": SimpleNamespace(run=now)})
-    assert capsys.readouterr().out == "2.0 != 2.2\nstep 2: 3.0 != 3.5; step 3: +10.0%\n"
-
-
-SMALL = {"d_model": 16, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 8}
 
 
 def executed(source: str) -> types.ModuleType:
@@ -229,15 +216,6 @@ def drawn(parameters):
     """Every parameter with numbers of its own, positive so that a variance is one."""
     generator = torch.Generator().manual_seed(1)
     return {name: torch.rand(p.shape, generator=generator) for name, p in parameters}
-
-
-GATE = (
-    {"norm": "pre", "activation": "gelu", "bias": False, "d_k": 2, "share_embeddings": "output"},
-    {"norm": "none", "activation": "none", "attention_scale": 1.0, "share_embeddings": "all", "positions": "rotary"},
-    {"memory_mode": "mean", "attention_scale": 0.0, "embedding_scale": False, "residual": False},
-    {"memory_mode": "cut"}, {"variant": "additive"},
-)  # fmt: skip
-NIGHT = (*({"variant": name} for name in VARIANTS if name != "additive"), *({"positions": name} for name in ENCODINGS))
 
 
 @pytest.mark.parametrize("knobs", [*GATE, *(pytest.param(variant, marks=pytest.mark.night) for variant in NIGHT)], ids=str)

@@ -90,7 +90,7 @@ def test_the_proposed_change_changes_the_loss_as_proposed(book):
     assert (padded, float(values["=SUM(losses)/SUM(1*(right_ids<>0))"][0][0, 0])) == (0, pytest.approx(np.mean(losses))), "it doesn't count"
 
 
-def test_what_has_no_workbook_names_the_setting_that_has(tmp_path, capsys):
+def test_a_shipped_run_is_written_from_the_command_line_and_what_has_no_workbook_names_the_setting(tmp_path, capsys):
     for settings, key in (({"d_model": 40}, "wide"), ({"positions": "rotary"}, "setting"), ({"architecture": "causal"}, "setting")):
         with pytest.raises(Refusal) as refusal:
             refuse_unwritable(replace(TINY, **settings))
@@ -101,9 +101,6 @@ def test_what_has_no_workbook_names_the_setting_that_has(tmp_path, capsys):
     assert main(["export", "sort", "--target", "hello"]) == 2
     assert main(["export", "reverse", "--xlsx", "hello", "-o", str(tmp_path / "w.xlsx")]) == 2
     assert "takes d_model 32 at most" in capsys.readouterr().err
-
-
-def test_a_shipped_run_is_written_from_the_command_line(tmp_path):
     path = tmp_path / "w.xlsx"
     assert main(["export", "sort", "--xlsx", "hello", "--target", "ehllo", "--language", "zh", "-o", str(path)]) == 0
     assert path.stat().st_size < 5_000_000

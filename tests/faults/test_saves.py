@@ -17,36 +17,26 @@ from playground.runs.disk import files
 from playground.runs.disk.store import Store
 from playground.ui import server
 from playground.ui.assets import PREFIX
-from tests.runs.disk.test_folder import contents
+from tests.runs.disk.test_folder import contents, failing
 from tests.runs.disk.test_saves import served
 from tests.runs.tiny import ME, TINY, YOU, alone, at_step, curve, done, tiny, wait
 
 OPERATIONS = ("open", "fsync", "rename", "replace", "mkdir", "link")
 OLDER, OLD, NEW = ({"big.bin": word * 1000, "run.json": word} for word in (b"older", b"old", b"new"))
+ALWAYS = range(1, 10**9)
+site = ui.site
+TOKEN = "t" * 32
+READ = [
+    "boot", "runs", "run/{run}", "history?run={run}", "history?run={run}&table=validations", "table?run={run}", "board?run={run}",
+    "attention?run={run}", "takeaway/{run}?kind=zip", "code?run={run}", "preview?run={run}",
+]  # fmt: skip
 
 
 @contextlib.contextmanager
 def full(when, operations=OPERATIONS):
-    """There is no space for those operations on the disk whose number, counted from 1, is among `when`."""
-    calls = []
-
-    def without_space(name, real):
-        def operation(*arguments, **options):
-            if name != "open" or arguments[1] & os.O_CREAT:  # what is only read needs none
-                calls.append(1)
-                if len(calls) in when:
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            return real(*arguments, **options)
-
-        return operation
-
+    """There is no space for those operations on the disk whose number is among `when`."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in operations:
-            patch.setattr(os, name, without_space(name, getattr(os, name)))
-        yield calls
-
-
-ALWAYS = range(1, 10**9)
+        yield failing(patch, lambda number: number in when, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), operations)
 
 
 @pytest.mark.fault("no space on the disk at each point of a save", "the save before stands, nothing is left over")
@@ -85,8 +75,7 @@ def test_after_a_restart_it_is_what_the_disk_has(tmp_path, small):
         assert f"step {early}" in str(back.message)
         runs.resume(back.id, ME)
         done(back)
-        assert (back.status, back.message) == ("done", None)
-        assert curve(back) == curve(alone(tiny(steps=60))[0])
+        assert (back.status, back.message, curve(back)) == ("done", None, curve(alone(tiny(steps=60))[0]))
 
 
 @pytest.mark.fault("no space on the disk for what an owner changes", "a sentence, and nothing left over")
@@ -136,10 +125,6 @@ def test_a_real_full_disk(tmp_path):
         assert (back.status, back.step, back.label) == ("done", 30, "other")
 
 
-site = ui.site
-TOKEN = "t" * 32
-
-
 def first_event(site, run):
     """The first event of the run's stream."""
     with site.http.stream("GET", f"{PREFIX}/live/{run.id}") as answer:
@@ -171,12 +156,6 @@ def paused(site):
     wait(lambda: run.status == "paused")
     yield run
     site.act(TOKEN, "delete", run.id)
-
-
-READ = [
-    "boot", "runs", "run/{run}", "history?run={run}", "history?run={run}&table=validations", "table?run={run}", "board?run={run}",
-    "attention?run={run}", "takeaway/{run}?kind=zip", "code?run={run}", "preview?run={run}",
-]  # fmt: skip
 
 
 def read_everything(site, run, headers):

@@ -21,6 +21,8 @@ HEADERS = [{"X-Playground-Token": f"{number:032d}"} for number in range(RUNS)]
 WAYS = {"SIGTERM": ["app.py"], "SIGHUP": ["app.py"], "SIGINT": ["-m", "playground", "serve"]}
 
 pytestmark = [pytest.mark.night, pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there are no such signals here")]
+TABS, ROWS = 200, 6
+FEW, MORE = 4, 15_000_000  # handles that come and go; bytes of the last 66 tabs, of which Gradio's own sessions took 23 MB
 
 
 @pytest.fixture
@@ -46,10 +48,8 @@ def look(server, run, headers):
             ask(server, f"panel/sentence?run={run}&text=zwei+{number}", headers)
 
 
-@pytest.mark.fault(
-    "SIGTERM, SIGHUP or SIGINT with eight runs at work, and two more signals at once",
-    "gone within 10 s with code 0; all runs on the disk as they were",
-)
+@pytest.mark.fault("SIGTERM, SIGHUP or SIGINT with eight runs at work, and two more signals at once",
+                   "gone within 10 s with code 0; all runs on the disk as they were")  # fmt: skip
 @pytest.mark.parametrize("name", WAYS)
 def test_everything_is_saved_in_time_whoever_asks_and_however_often(server, name):
     server.start(WAYS[name])
@@ -74,10 +74,6 @@ def test_everything_is_saved_in_time_whoever_asks_and_however_often(server, name
         assert card["step"] == card["checkpoint_step"] > 0
         assert card["message"]["values"] == {"step": card["step"]}
     assert "Traceback" not in server.logged()
-
-
-TABS, ROWS = 200, 6
-FEW, MORE = 4, 15_000_000  # handles that come and go; bytes of the last 66 tabs, of which Gradio's own sessions took 23 MB
 
 
 def visit(server, number):

@@ -29,6 +29,10 @@ from playground.runs.disk.store import SHIPPED
 from tests.hub.stand_in import served_hub
 
 FILES = {"config.json", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json", "README.md"}
+REPO = "ada/playground"
+
+
+NAMES = ("ada", "ada/", "/x", "a/b/c", "ada/x.git", "ada/-", "ada/a--b", "ada/a..b", "ada/ x", "ada/x\n", "阿/x")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -96,25 +100,15 @@ def test_a_config_that_lies_is_refused_before_a_model_is_made(run, tmp_path):
             HubTransformer.from_pretrained(tmp_path)
 
 
-def test_no_repository_is_read_as_pickle(hub):
+def test_a_run_is_pushed_and_read_back_and_no_repository_is_read_as_pickle(hub, capsys):
     hub.repos["ada/old"] = {"config.json": b'{"src_vocab": 8, "tgt_vocab": 8}', "pytorch_model.bin": b"\x80\x04"}
     with pytest.raises(Exception, match=r"model\.safetensors"):
         HubTransformer.from_pretrained("ada/old")
     assert "pytorch_model.bin" not in str(hub.requests)
-
-
-REPO = "ada/playground"
-
-
-def test_a_run_is_pushed_and_read_back(hub, capsys):
-    assert main(["push", "reverse", "ada/reverse", "--private"]) == 0
-    assert capsys.readouterr().out == f"{hub.url}/ada/reverse\n"
+    assert (main(["push", "reverse", "ada/reverse", "--private"]), capsys.readouterr().out) == (0, f"{hub.url}/ada/reverse\n")
     assert hub.repos["ada/reverse"].keys() == FILES | {"history.csv", "model.py", "run.ipynb", "use.py"}
     assert hub.created["ada/reverse"]["visibility"] == "private"
     assert torch.equal(logits(HubTransformer.from_pretrained("ada/reverse")), logits(HubTransformer.from_run(find("reverse"))))
-
-
-NAMES = ("ada", "ada/", "/x", "a/b/c", "ada/x.git", "ada/-", "ada/a--b", "ada/a..b", "ada/ x", "ada/x\n", "阿/x")
 
 
 def test_what_can_not_be_pushed_is_refused(hub, capsys, monkeypatch, tmp_path):
@@ -231,6 +225,5 @@ def test_a_frozen_page_becomes_a_static_space_and_no_other_folder_does(hub, caps
     assert main(command) == 2
     assert "no frozen page" in capsys.readouterr().err
     (tmp_path / "frozen.js").write_text("1")
-    assert main(command) == 0
-    assert hub.created[f"spaces/{REPO}"]["sdk"] == "static"
+    assert (main(command), hub.created[f"spaces/{REPO}"]["sdk"]) == (0, "static")
     assert hub.repos[f"spaces/{REPO}"].keys() == {"README.md", "frozen.js"}

@@ -64,8 +64,7 @@ def check(pairs: Pairs) -> None:
     assert source != target
     assert 0 <= min(source, target) <= max(source, target) < len(pairs.columns)
     expected = {reason: min(50, len(lines)) for reason, lines in pairs.dropped.items()}
-    assert {reason: len(rows) for reason, rows in pairs.dropped_rows.items()} == expected
-    assert len(pairs.preview) == min(8, pairs.lines)
+    assert ({reason: len(rows) for reason, rows in pairs.dropped_rows.items()}, len(pairs.preview)) == (expected, min(8, pairs.lines))
     json.dumps(as_json(pairs), ensure_ascii=False).encode()
     for language in LANGUAGES:
         assert len(report(pairs, language)) == 1 + len(pairs.dropped) + len(pairs.notes)

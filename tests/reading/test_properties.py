@@ -36,6 +36,33 @@ from tests.reading.outcomes import named, read_or_refused
 from tests.reading.test_unpacking import ods, tarred, zipped
 
 TSV = b"hello\thallo\nhow are you?\twie geht's?\n\nNA\tnull\n"
+column = st.none() | st.integers(-1, 5) | st.sampled_from(["source", "tgt", "en", ""])
+encodings = st.sampled_from(["", "", "gbk", "utf-16", "utf-8,latin-1"])
+some_choices = st.builds(Choices, column, column, st.none() | st.booleans(), encodings, st.none() | st.booleans(), st.booleans())
+PIECES = [*'",;:\t\n\r\0<>&{}[]\\#~|/-9x', "\u2028", "\x85", "٣", "msgid ", "msgstr ", '"x"', "<mrk>", "</mrk>", "<source>", "</source>"]
+pieces = st.binary(max_size=3) | st.sampled_from([piece.encode() for piece in PIECES])
+NOISE = ['ab é,;"\t\n\r\u200b\u2028', 'ab".:=\\;,# \n|{}-', "ab:QA\n\n 你好[]<>", "ab\n<>seg id=1/doc", 'ab",;|=-:\n\t \\']
+HOSTILE = [  # each of which took very long once, or could: a test that hangs has found an error
+    '"open,x\n' + "a,b\n" * 100_000, '"' * 99_999 + "\n" + "a,b\n" * 9, 'a,"b\n' * 50_000, ('"' + "x\n" * 99) * 2000,
+    "-" * 99_999 + "\n" + "=" * 99_999 + "\n", ("| " * 40_000 + "\n") * 9, ("- " * 40_000 + "\n") * 9, '""\t""\n' * 30_000 + "a\tb",
+    "\t" * 99_999 + "\n" + "a\t\tb\n" * 50_000, "<seg id=" * 12_000 + "\n" + "<seg id=1>x", '<seg id="1">' + "\n<doc " * 50_000,
+    "IN:" * 30_000 + "\nIN: a OUT: b", "Q: " * 30_000 + "\n" + "A: " * 30_000, "[a" * 50_000, "你\nx\n" * 20_000, "a b c\nd e f\n" * 20_000,
+    "\n" * 100_000 + "a", *("\n".join([line] * 3) for line in (
+        "a: " + " " * 90_000 + "b", "a" + " " * 90_000, '"' + "\\" * 90_000, "a: '" + "'" * 90_001, "_" * 90_000 + " :b",
+        'a: "x"' + " " * 90_000 + "y")), "a=b\\\n" * 100_000, '\\",' * 30_000,
+]  # fmt: skip
+UNITS = [
+    "<", "<a ", "<!--", "<script>", "<rt><", "[sound:", "&#1", "&lt", "<br", "</", "a='>", "&", "&am", "@@", "@@ ", "▁", " @-@", "&quot;",
+    "\u0301\u0316", "\u0344", "क्\u200d", "👩\u200d", "\u200c", "a\u200d", "\U0001f3f4\U000e0067", "1\ufe0f", " \u2028", "ᠠ\u180b",
+]  # fmt: skip
+FOLDER = Path(reading.__file__).parent
+WAYS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split")
+LETTERS = " \tab1\n\"'<>[](){}#:;,.-_=/\\|*~@％ａ"
+SIZES = (5, 20, 2_000, 8_000)  # 20 are enough for an exponential one
+ENDS = ("", "\0", " x", "\n", '"')
+FLOOR_S = 0.004
+GROWTH = 3.0  # times that of the text; a quadratic one has four times that from the third size to the last
+REPEATS = {getattr(kinds, name) for name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") if hasattr(kinds, name)}
 
 
 def restored(packed: bytes) -> bytes:
@@ -55,14 +82,7 @@ OTHERS = {
 }  # fmt: skip
 GOOD = [named({name: content}) for name, content in OTHERS.items()]
 GOOD += [named(*(case[0] if isinstance(case[0], tuple) else (case[0],))) for cases in CASES.values() for case in cases if case[1][0] != "!"]
-column = st.none() | st.integers(-1, 5) | st.sampled_from(["source", "tgt", "en", ""])
-encodings = st.sampled_from(["", "", "gbk", "utf-16", "utf-8,latin-1"])
-some_choices = st.builds(Choices, column, column, st.none() | st.booleans(), encodings, st.none() | st.booleans(), st.booleans())
-PIECES = [*'",;:\t\n\r\0<>&{}[]\\#~|/-9x', "\u2028", "\x85", "٣", "msgid ", "msgstr ", '"x"', "<mrk>", "</mrk>", "<source>", "</source>"]
 PIECES += ["<seg>", "</seg>", "<ph>", "</ph>", "<tu>", "</tu>", "<row>", "</c>", 't="s"', 't="d"', 't="b"', "<v>x</v>", ""]
-pieces = st.binary(max_size=3) | st.sampled_from([piece.encode() for piece in PIECES])
-
-
 @given(st.lists(st.tuples(st.text(max_size=8), st.binary(max_size=200)), max_size=3), st.sampled_from(["", *ENCODINGS]))
 def test_random_bytes_are_read_or_refused(files, encoding):
     read_or_refused(files, Choices(encoding=encoding))
@@ -83,9 +103,6 @@ def test_a_good_file_is_read_and_a_damaged_one_read_or_refused(files, data):
     read_or_refused([files[0], data.draw(st.sampled_from(GOOD))[0]], choices)
 
 
-NOISE = ['ab é,;"\t\n\r\u200b\u2028', 'ab".:=\\;,# \n|{}-', "ab:QA\n\n 你好[]<>", "ab\n<>seg id=1/doc", 'ab",;|=-:\n\t \\']
-
-
 @given(
     st.sampled_from(NOISE).flatmap(lambda signs: st.text(st.sampled_from(signs), max_size=80)),
     st.sampled_from(["txt", "yml", "properties"]),
@@ -97,21 +114,6 @@ def test_readable_noise_is_read_or_refused(content, ending):
         lines = [line.split("\t") for line in content.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
         # pairs stand where they are said to
         assert all([src, tgt] == [normalise(lines[line - 1][place]) for place in pairs.chosen] for src, tgt, line in pairs.pairs)
-
-
-HOSTILE = [  # each of which took very long once, or could: a test that hangs has found an error
-    '"open,x\n' + "a,b\n" * 100_000, '"' * 99_999 + "\n" + "a,b\n" * 9, 'a,"b\n' * 50_000, ('"' + "x\n" * 99) * 2000,
-    "-" * 99_999 + "\n" + "=" * 99_999 + "\n", ("| " * 40_000 + "\n") * 9, ("- " * 40_000 + "\n") * 9, '""\t""\n' * 30_000 + "a\tb",
-    "\t" * 99_999 + "\n" + "a\t\tb\n" * 50_000, "<seg id=" * 12_000 + "\n" + "<seg id=1>x", '<seg id="1">' + "\n<doc " * 50_000,
-    "IN:" * 30_000 + "\nIN: a OUT: b", "Q: " * 30_000 + "\n" + "A: " * 30_000, "[a" * 50_000, "你\nx\n" * 20_000, "a b c\nd e f\n" * 20_000,
-    "\n" * 100_000 + "a", *("\n".join([line] * 3) for line in (
-        "a: " + " " * 90_000 + "b", "a" + " " * 90_000, '"' + "\\" * 90_000, "a: '" + "'" * 90_001, "_" * 90_000 + " :b",
-        'a: "x"' + " " * 90_000 + "y")), "a=b\\\n" * 100_000, '\\",' * 30_000,
-]  # fmt: skip
-UNITS = [
-    "<", "<a ", "<!--", "<script>", "<rt><", "[sound:", "&#1", "&lt", "<br", "</", "a='>", "&", "&am", "@@", "@@ ", "▁", " @-@", "&quot;",
-    "\u0301\u0316", "\u0344", "क्\u200d", "👩\u200d", "\u200c", "a\u200d", "\U0001f3f4\U000e0067", "1\ufe0f", " \u2028", "ᠠ\u180b",
-]  # fmt: skip
 
 
 @pytest.mark.night
@@ -126,15 +128,6 @@ def test_time_grows_with_the_length(unit):
     text = "a" + unit * (100_000 // len(unit))
     assert normalise(normalise(text)) == normalise(text)
     traces_in([strip_markup(text), undo(text, ESCAPE_KINDS)])
-
-
-FOLDER = Path(reading.__file__).parent
-WAYS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split")
-LETTERS = " \tab1\n\"'<>[](){}#:;,.-_=/\\|*~@％ａ"
-SIZES = (5, 20, 2_000, 8_000)  # 20 are enough for an exponential one
-ENDS = ("", "\0", " x", "\n", '"')
-FLOOR_S = 0.004
-GROWTH = 3.0  # times that of the text; a quadratic one has four times that from the third size to the last
 
 
 def patterns() -> Iterator[tuple[str, re.Pattern, set[str]]]:
@@ -176,9 +169,6 @@ def _example(part: parser.SubPattern) -> str:
     if kind in (kinds.LITERAL, kinds.IN, kinds.NOT_LITERAL, kinds.ANY):
         return next(filter(compiler.compile(part).fullmatch, chain(LETTERS, map(chr, range(0x110000)))))
     return ""
-
-
-REPEATS = {getattr(kinds, name) for name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") if hasattr(kinds, name)}
 
 
 def attacks(items: parser.SubPattern, before: str = "") -> Iterator[tuple[str, str]]:

@@ -18,6 +18,12 @@ from tests.reading.outcomes import outcome, read, refusal_of, refused, two
 PAIRS = b"hallo\thello\nja\tyes\n"
 ABOUT = b"** Info **\nDate: 2021\n\n** Terms of Use **\nhttp://creativecommons.org/licenses/by/2.0\nAttribution: tatoeba.org\n"
 CREDIT = "http://creativecommons.org/licenses/by/2.0 Attribution: tatoeba.org"
+SPLIT = ("train de", "train en", "test en", "test de")
+STYLE = '<style style:name="h"><table-properties table:display="false"/></style>'
+ROWS = """<table-row><table-cell table:number-rows-spanned="2"><p>a<s text:c="2"/>b</p><p>c</p></table-cell><table-cell><p>d</p>
+</table-cell></table-row><table-row><covered-table-cell/><table-cell><annotation><p>no</p></annotation><p>e</p></table-cell></table-row><table-row
+table:number-rows-repeated="{}"><table-cell table:number-columns-repeated="16384"/></table-row><table-row table:number-rows-repeated="{}">
+<table-cell office:value="7"/><table-cell><p>g</p></table-cell></table-row>"""
 
 
 def zipped(*members: tuple, how: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -72,7 +78,7 @@ def other_kinds() -> list[tuple]:
     return entries
 
 
-def test_files_come_out_and_nothing_is_written(tmp_path, monkeypatch):
+def test_files_come_out_in_order_with_their_credit_and_nothing_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = sorted(os.listdir(tmp_path.parent))
     for data, name, files in (
@@ -100,9 +106,6 @@ def test_files_come_out_and_nothing_is_written(tmp_path, monkeypatch):
     ):  # fmt: skip
         assert opened(data, name) == files
     assert (sorted(os.listdir(tmp_path.parent)), os.listdir(tmp_path)) == (before, [])
-
-
-def test_zips_of_manythings_and_opus_give_their_sentences_in_order_and_their_credit():
     files, notes = unpack([("deu-eng.zip", zipped(("deu.txt", PAIRS), ("_about.txt", ABOUT), *[(name, b"\0junk") for name in LITTER]))])
     assert files == [("deu.txt", PAIRS)]
     assert notes == (
@@ -115,9 +118,6 @@ def test_zips_of_manythings_and_opus_give_their_sentences_in_order_and_their_cre
     assert dict(notes)["data.note_left_out"]["members"] == "Books.de-en.xml"
     assert dict(notes)["data.note_credit"]["text"] == "Licence: CC-BY 4.0"
     assert outcome({"x.zip": zipped(*members)}) == "two_files de→en: b→a +unpacked ©Licence: CC-BY 4.0"
-
-
-SPLIT = ("train de", "train en", "test en", "test de")
 
 
 def test_the_parts_of_an_archive_are_what_their_names_say():
@@ -142,24 +142,9 @@ def test_the_parts_of_an_archive_are_what_their_names_say():
         assert refused({"a.zip": zipped(("x.txt", TURNS), (paper, b"%PDF-1.7"))}).key == "data.same_language"
 
 
-STYLE = '<style style:name="h"><table-properties table:display="false"/></style>'
-ROWS = """<table-row><table-cell table:number-rows-spanned="2"><p>a<s text:c="2"/>b</p><p>c</p></table-cell><table-cell><p>d</p>
-</table-cell></table-row><table-row><covered-table-cell/><table-cell><annotation><p>no</p></annotation><p>e</p></table-cell></table-row><table-row
-table:number-rows-repeated="{}"><table-cell table:number-columns-repeated="16384"/></table-row><table-row table:number-rows-repeated="{}">
-<table-cell office:value="7"/><table-cell><p>g</p></table-cell></table-row>"""
-
-
 def ods(empty: object, equal: object, name: str = "content.xml") -> bytes:
     sheets = f'{STYLE}<table table:style-name="h">{ROWS.format(0, 1)}</table><table>{ROWS.format(empty, equal)}</table>'
     return zipped(("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"), (name, f"<x>{sheets}</x>".encode()))
-
-
-def test_a_sheet_of_opendocument_is_read_as_one_of_excel():
-    for book, expected in (
-        (ods(2, 2), "ods/row: a b c→d · a b c→e · (blank) · (blank) · 7→g · 7→g"), (ods(1, 1, "a.xml"), "!not_understood"),
-        (ods(9, 10**9), "!workbook_too_large"), (ods(9, "x"), "!workbook_broken"),
-    ):  # fmt: skip
-        assert outcome({"a.ods": book}) == expected
 
 
 TOO_MANY = [(f"{n}.txt", b"x") for n in range(101)]
@@ -168,7 +153,7 @@ LOCKED[6] |= 1
 LOCKED[LOCKED.index(b"PK\x01\x02") + 8] |= 1
 
 
-def test_refusals():
+def test_refusals_and_a_sheet_of_opendocument_is_read_as_one_of_excel():
     for data, key, values in (
         *((data, "data.packed", {"what": kind}) for kind, data in {
             **{kind: zipped(("[Content_Types].xml", b""), (name, b"")) for kind, name in (
@@ -196,6 +181,11 @@ def test_refusals():
         actual, named_values = refusal(data)
         assert (actual, named_values["name"]) == (key, "up")
         assert values.items() <= named_values.items()
+    for book, expected in (
+        (ods(2, 2), "ods/row: a b c→d · a b c→e · (blank) · (blank) · 7→g · 7→g"), (ods(1, 1, "a.xml"), "!not_understood"),
+        (ods(9, 10**9), "!workbook_too_large"), (ods(9, "x"), "!workbook_broken"),
+    ):  # fmt: skip
+        assert outcome({"a.ods": book}) == expected
 
 
 def test_bombs_are_stopped_at_the_limit_which_is_one_for_all_files_and_no_size_is_believed(monkeypatch):

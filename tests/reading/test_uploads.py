@@ -25,6 +25,19 @@ from playground.reading.writing import KINDS, unguard_rows, write
 from tests.reading.cases import CASES, PO
 from tests.reading.outcomes import clean, named, outcome, read, refusal_of, refused, two
 
+cells = st.text(st.sampled_from('ab"\\é狗𝄞👍 <&'), min_size=1, max_size=30)
+CREDIT = "CC-BY 2.0 (France) Attribution: tatoeba.org"
+AWKWARD = [
+    ("hello", "hallo"), ("=1+1", "+2"), ("-3", "@x"), ("'=x", "''-y"), ("'", "'apostrophe"), ('"quoted"', 'a "b" c'), ('""', '"'),
+    ("a, b; c", "x | y"), ("NA", "null"), ("nan", "None"), ("007", "1.50"), ("TRUE", "2024-01-01"), ("#N/A.", "#REF"), ("<s>", "</s>&amp;"),
+    ("{{t}}", "{x} %s"), ("\\n", "back\\"), ("_x0041_", "_x005F_x0041_"), ("run", "rennen"), ("run", "laufen"), ("日本", "👩\u200d🔬"),
+    ("＝1", "\uff20x"), ("//", "--"), ("[a]", "(b)"), ("http://x.y/?a=b&c", "a\\tb"), ("same", "same"), ("]]>", "<![CDATA["),
+]  # fmt: skip
+FIRST = [("en", "de"), ("source", "target"), ("word", "Wort"), ("text", "text"), ("formal", "informal"), ("English", "Englisch")]
+REMARKS = [[("#", "0"), ("0", "0")], [("# a", "# b"), ("c", "d")], [(f"{n}. a", f"{n}. b") for n in range(1, 9)]]
+texts = st.text(st.characters(codec="utf-8") | st.sampled_from("=+-@'\"\t,;|\\_x<&"), min_size=1, max_size=12)
+RECORDS = [{"id": str(n), "translation": {"en": f"a {n}", "de": f"b {n}"}} for n in range(5)]
+
 
 def only_of(formats, sources):
     """Reads as `read_first`; no two readers of one confidence take the same file."""
@@ -40,7 +53,7 @@ def test_what_becomes_of_a_small_upload(title, monkeypatch):
         assert outcome(*(content if isinstance(content, tuple) else (content,)), **dict(*choices)) == expected
 
 
-def test_every_reason_with_its_lines_and_rows_that_can_be_looked_at():
+def test_every_reason_has_its_lines_and_rows_and_the_report_says_what_is_worth_knowing():
     lines = [
         "source,target", "a,b", "", " , ", ",only target", "only source,", "one column", "Hello, you,Hallo, du", "x" * 10_001 + ",y",
         '"multi', 'line",c', '"open,d', "e,f", '"broken" quote,g', *["schöne Grüße,kind regards"] * 9,
@@ -59,45 +72,6 @@ def test_every_reason_with_its_lines_and_rows_that_can_be_looked_at():
     assert len(pairs.dropped["empty_source"]) == 60
     first = read("a\tb\n\nc\t\n" + "d\te\n" * 9).preview
     assert first[:3] == (PreviewRow(1, ("a", "b")), PreviewRow(2, ("",), "blank"), PreviewRow(3, ("c", ""), "empty_target"))
-
-
-def test_files_that_are_scored_together_give_the_pairs_that_are_read_and_are_decoded_once():
-    joined = [content for cases in CASES.values() for content, expected, *choices in cases if "/item" in expected and not choices]
-    for files in (named(*content) if isinstance(content, tuple) else named(content) for content in joined):
-        with patch.object(opening, "decode", wraps=opening.decode) as decode:
-            assert list(zip(*read_sentences(files), strict=True)) == two(read_files(files))
-        assert decode.call_count == 2 * len(files), "once here and once there"
-
-
-def test_each_file_has_an_encoding_of_its_own():
-    chinese, german = "早上好。\n明天见！\n我喜欢看书。\n", "Guten Morgen.\nTschüß!\nIch lese gerne Bücher.\n"
-    for choice in ("", "gbk,latin-1", "gbk,", ",latin-1"):
-        pairs = read(chinese.encode("gbk"), german.encode("latin-1"), encoding=choice)
-        assert two(pairs) == list(zip(chinese.split(), german.splitlines(), strict=True))
-        assert [encoding.name for encoding in pairs.encodings] == ["gb18030", "windows-1252"]
-        assert [encoding.guessed for encoding in pairs.encodings] == [not part for part in (choice or ",").split(",")]
-
-
-def test_uploads_that_are_too_much(monkeypatch):
-    for contents, expected in (
-        ([], "!how_many_files count=0"), (["a\tb"] * 3, "!how_many_files count=3"), ([",".join("x" * 5000)], "!too_many_columns"),
-        (["x" * 10_001 + "\ty"], "!none_kept_long lines=1 line=1"), (["a\tb\n" + "x" * 100_001], "!endless_line line=2"),
-        (["a\r\n" * 400_001], "!too_many_lines"), (["\r\n" * 400_001], "!nothing_inside"),
-        ([b"\n" * 9_000_000], "!too_many_lines"), ([b"x" * (20 * 1024 * 1024 + 1)], "!too_large"),
-        ([PO + 'msgid "a"\n' + '"xxxxxxxxxx"\n' * 20_000 + 'msgstr "b"'], "!endless_text line=7"),
-        ([PO + "# x\n" * 50_000 + 'msgid "a"\nmsgstr "b"'], "!endless_text line=6"),
-    ):  # fmt: skip
-        assert outcome(*contents) == expected
-    monkeypatch.setattr(filtering, "PAIR_LIMIT", 3)
-    assert len(read("a\tb\n" * 3 + "\n").pairs) == 3
-    assert refused("a\tb\n" * 4).key == "data.too_many_pairs"
-    monkeypatch.setattr(program_texts, "MAX_LINES", 2)
-    assert len(read('msgid "a"\nmsgstr "b"\n\n' * 2).pairs) == 2
-    assert refused('msgid "a"\nmsgstr "b"\n\n' * 3).key == "data.too_many_items"
-    assert read("a\tb\nabc\td\ne\tfgh", max_characters=2).dropped == {"long": (2, 3)}
-
-
-def test_the_report_counts_names_the_first_eight_lines_and_says_what_is_worth_knowing():
     sentences = report(read("a\tb\n" + "\n" * 10 + "c\t\nd\td\n"), "en")
     assert [re.findall(r"\d+", sentence) for sentence in sentences] == [["13", "2", "11"], ["10", *"23456789"], ["1", "12"], ["1", "13"]]
     assert "9, …" in sentences[1]
@@ -117,7 +91,36 @@ def test_the_report_counts_names_the_first_eight_lines_and_says_what_is_worth_kn
     assert listed == (("data.note_lists", {"taken": "pairs", "others": "authors"}),)
 
 
-cells = st.text(st.sampled_from('ab"\\é狗𝄞👍 <&'), min_size=1, max_size=30)
+def test_each_file_has_an_encoding_of_its_own_and_those_scored_together_are_decoded_once():
+    chinese, german = "早上好。\n明天见！\n我喜欢看书。\n", "Guten Morgen.\nTschüß!\nIch lese gerne Bücher.\n"
+    for choice in ("", "gbk,latin-1", "gbk,", ",latin-1"):
+        pairs = read(chinese.encode("gbk"), german.encode("latin-1"), encoding=choice)
+        assert two(pairs) == list(zip(chinese.split(), german.splitlines(), strict=True))
+        assert [encoding.name for encoding in pairs.encodings] == ["gb18030", "windows-1252"]
+        assert [encoding.guessed for encoding in pairs.encodings] == [not part for part in (choice or ",").split(",")]
+    joined = [content for cases in CASES.values() for content, expected, *choices in cases if "/item" in expected and not choices]
+    for files in (named(*content) if isinstance(content, tuple) else named(content) for content in joined):
+        with patch.object(opening, "decode", wraps=opening.decode) as decode:
+            assert list(zip(*read_sentences(files), strict=True)) == two(read_files(files))
+        assert decode.call_count == 2 * len(files), "once here and once there"
+
+
+def test_uploads_that_are_too_much(monkeypatch):
+    for contents, expected in (
+        ([], "!how_many_files count=0"), (["a\tb"] * 3, "!how_many_files count=3"), ([",".join("x" * 5000)], "!too_many_columns"),
+        (["x" * 10_001 + "\ty"], "!none_kept_long lines=1 line=1"), (["a\tb\n" + "x" * 100_001], "!endless_line line=2"),
+        (["a\r\n" * 400_001], "!too_many_lines"), (["\r\n" * 400_001], "!nothing_inside"),
+        ([b"\n" * 9_000_000], "!too_many_lines"), ([b"x" * (20 * 1024 * 1024 + 1)], "!too_large"),
+        ([PO + 'msgid "a"\n' + '"xxxxxxxxxx"\n' * 20_000 + 'msgstr "b"'], "!endless_text line=7"),
+        ([PO + "# x\n" * 50_000 + 'msgid "a"\nmsgstr "b"'], "!endless_text line=6"),
+    ):  # fmt: skip
+        assert outcome(*contents) == expected
+    monkeypatch.setattr(filtering, "PAIR_LIMIT", 3)
+    assert (len(read("a\tb\n" * 3 + "\n").pairs), refused("a\tb\n" * 4).key) == (3, "data.too_many_pairs")
+    monkeypatch.setattr(program_texts, "MAX_LINES", 2)
+    assert len(read('msgid "a"\nmsgstr "b"\n\n' * 2).pairs) == 2
+    assert refused('msgid "a"\nmsgstr "b"\n\n' * 3).key == "data.too_many_items"
+    assert read("a\tb\nabc\td\ne\tfgh", max_characters=2).dropped == {"long": (2, 3)}
 
 
 @given(st.lists(st.tuples(cells, cells), min_size=1, max_size=20), st.sampled_from([1, 3, 5000]))
@@ -145,15 +148,6 @@ def test_references_are_what_a_search_through_all_pairs_finds(rows):
     assert pairs.references == {source: tuple(dict.fromkeys(tgt for src, tgt in rows if normalise(src) == source)) for source in sources}
 
 
-CREDIT = "CC-BY 2.0 (France) Attribution: tatoeba.org"
-AWKWARD = [
-    ("hello", "hallo"), ("=1+1", "+2"), ("-3", "@x"), ("'=x", "''-y"), ("'", "'apostrophe"), ('"quoted"', 'a "b" c'), ('""', '"'),
-    ("a, b; c", "x | y"), ("NA", "null"), ("nan", "None"), ("007", "1.50"), ("TRUE", "2024-01-01"), ("#N/A.", "#REF"), ("<s>", "</s>&amp;"),
-    ("{{t}}", "{x} %s"), ("\\n", "back\\"), ("_x0041_", "_x005F_x0041_"), ("run", "rennen"), ("run", "laufen"), ("日本", "👩\u200d🔬"),
-    ("＝1", "\uff20x"), ("//", "--"), ("[a]", "(b)"), ("http://x.y/?a=b&c", "a\\tb"), ("same", "same"), ("]]>", "<![CDATA["),
-]  # fmt: skip
-
-
 def content(files) -> bytes:
     return files[0][1]
 
@@ -162,16 +156,11 @@ def back(files):
     return read_files([file for file in files if file[0] != "_about.txt"])
 
 
-FIRST = [("en", "de"), ("source", "target"), ("word", "Wort"), ("text", "text"), ("formal", "informal"), ("English", "Englisch")]
-REMARKS = [[("#", "0"), ("0", "0")], [("# a", "# b"), ("c", "d")], [(f"{n}. a", f"{n}. b") for n in range(1, 9)]]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_awkward_pairs_read_back(kind):
     for credit in ("", CREDIT):
         pairs = back(write(AWKWARD, kind, credit))
-        assert (two(pairs), pairs.chosen) == (AWKWARD, (0, 1))
-        assert pairs.credit == (credit if kind not in ("bars", "two_files") else "")
+        assert (two(pairs), pairs.chosen, pairs.credit) == (AWKWARD, (0, 1), (credit if kind not in ("bars", "two_files") else ""))
     for first in FIRST:  # which could name columns
         for below in ([("a", "b")], [("a b", "c d"), ("e f", "g h")], [first, first]):
             assert two(back(write([first, *below], kind))) == [first, *below]
@@ -180,8 +169,7 @@ def test_awkward_pairs_read_back(kind):
     if kind == "po":
         file = polib.pofile(content(write(AWKWARD, "po", CREDIT)).decode())
         assert [(entry.msgid, entry.msgstr) for entry in file] == AWKWARD
-        assert len({(entry.msgid, entry.msgctxt) for entry in file}) == len(AWKWARD)
-        assert file.metadata["X-Credit"] == CREDIT
+        assert (len({(entry.msgid, entry.msgctxt) for entry in file}), file.metadata["X-Credit"]) == (len(AWKWARD), CREDIT)
 
 
 def test_texts_by_hand_what_a_kind_can_not_hold_and_that_nothing_is_a_formula_for_a_spreadsheet(monkeypatch):
@@ -214,18 +202,12 @@ def test_texts_by_hand_what_a_kind_can_not_hold_and_that_nothing_is_a_formula_fo
     assert [row.cells for row in unguard_rows([Row(2, ["'=a", "b"])])] == [["'=a", "b"]]
 
 
-texts = st.text(st.characters(codec="utf-8") | st.sampled_from("=+-@'\"\t,;|\\_x<&"), min_size=1, max_size=12)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @given(pairs=st.lists(st.tuples(texts, texts), min_size=1, max_size=6))
 def test_read_of_write_is_normalise(kind, pairs):
     expected = [pair for pair in clean(pairs) if ERRORS.isdisjoint(pair)]
     if expected and not (kind == "bars" and any("|||" in text for pair in expected for text in pair)):
         assert two(back(write(pairs, kind))) == expected
-
-
-RECORDS = [{"id": str(n), "translation": {"en": f"a {n}", "de": f"b {n}"}} for n in range(5)]
 
 
 def library(monkeypatch, load) -> list:
@@ -251,7 +233,7 @@ class Stream(list):
         return [{"src": "a", "tgt": "b", "image": {"bytes": b"\x89PNG", "path": "x.png"}}]
 
 
-def test_all_columns(monkeypatch):
+def test_all_columns_and_only_the_first_rows_are_read(monkeypatch):
     library(monkeypatch, Stream)
     table = load_from_hub("a/b")
     assert (table.credit, cells_of(table)[0][:2]) == ("huggingface.co/datasets/a/b (cc-by-4.0)", ["a", "b"])
@@ -262,35 +244,13 @@ def test_all_columns(monkeypatch):
         assert cells_of(table) == [[f"a {n}", f"b {n}", str(n)] for n in range(5)]
         assert table.credit == "huggingface.co/datasets/Helsinki-NLP/opus_books"
         assert calls.pop() == (("Helsinki-NLP/opus_books", "de-en"), {"split": "train", "streaming": True, "token": False})
-
-
-def test_only_the_first_rows_are_read():
     stream = iter(RECORDS)
     table = read_stream(stream, "x", rows=2)
     assert (len(table.rows), table.notes, len(list(stream))) == (2, (("data.note_first_rows", {"rows": 2}),), 2)
     assert read_stream(RECORDS, "x", rows=5).notes == ()
 
 
-def test_what_is_no_name_and_a_library_or_a_network_that_is_missing(monkeypatch, tmp_path):
-    calls = library(monkeypatch, lambda: iter(RECORDS))
-    for dataset in ("", "squad", "../etc", "a/..", "a/b/c", "/etc/passwd", "a b/c", "http://x/y", "é/a", "a" * 200 + "/b"):
-        assert refusal_of(load_from_hub, dataset).key == "data.hub_id", dataset
-    (tmp_path / "a" / "b").mkdir(parents=True)
-    with monkeypatch.context() as patch:
-        patch.chdir(tmp_path)
-        assert refusal_of(load_from_hub, "a/b").key == "data.hub_unknown"  # a folder here is no data set
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "datasets", None)
-        assert refusal_of(load_from_hub, "a/b").key == "data.hub_missing"
-    monkeypatch.undo()
-    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=lambda *a, **o: calls.append(a)))
-    monkeypatch.setattr(opening, "getproxies", dict)
-    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    assert refusal_of(load_from_hub, "a/b").key == "data.hub_away"
-    assert not calls
-
-
-def test_an_error_of_the_library_becomes_a_refusal(monkeypatch):
+def test_what_is_no_name_an_error_of_the_library_and_what_is_missing_become_refusals(monkeypatch, tmp_path):
     def stream(first, error):
         yield from first
         raise error
@@ -312,3 +272,19 @@ def test_an_error_of_the_library_becomes_a_refusal(monkeypatch):
             assert values.items() <= refused.values.items()
     library(monkeypatch, lambda: iter([]))
     assert refusal_of(load_from_hub, "a/b").key == "data.hub_empty"
+    calls = library(monkeypatch, lambda: iter(RECORDS))
+    for dataset in ("", "squad", "../etc", "a/..", "a/b/c", "/etc/passwd", "a b/c", "http://x/y", "é/a", "a" * 200 + "/b"):
+        assert refusal_of(load_from_hub, dataset).key == "data.hub_id", dataset
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    with monkeypatch.context() as patch:
+        patch.chdir(tmp_path)
+        assert refusal_of(load_from_hub, "a/b").key == "data.hub_unknown"  # a folder here is no data set
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "datasets", None)
+        assert refusal_of(load_from_hub, "a/b").key == "data.hub_missing"
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=lambda *a, **o: calls.append(a)))
+    monkeypatch.setattr(opening, "getproxies", dict)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    assert refusal_of(load_from_hub, "a/b").key == "data.hub_away"
+    assert not calls

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from playground.features.shared.queries.reader import Reader
+from playground.runs.disk.store import Store
 from playground.runs.registry import Runs
 from tests.runs.tiny import CORPORA, LIMITS
 from tests.simulation import world as simulation
@@ -36,6 +37,13 @@ def world(tmp_path):
     made = World(tmp_path / "data", Disk(), limits=replace(simulation.LIMITS, save_seconds=1e9))
     yield made
     made.end(killed=True)
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

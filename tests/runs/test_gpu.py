@@ -24,8 +24,7 @@ def test_two_share_it_and_one_that_was_stopped_goes_on_as_if_it_had_not(runs, se
     reopened = serve(GPU, tmp_path / "data")
     reopened.resume(run.id, ME)
     again = done(reopened.get(run.id))
-    assert again.status == "done"
-    assert curve(again) == curve(whole)
+    assert (again.status, curve(again)) == ("done", curve(whole))
     assert same_parameters(again.snapshot.parameters, whole.snapshot.parameters)
 
 
@@ -42,5 +41,4 @@ def test_one_that_takes_too_much_ends_alone(runs):
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
     assert other.working or other.status == "done"
-    assert done(other).status == "done"
-    assert done(runs.create(tiny(), ME)).status == "done"
+    assert (done(other).status, done(runs.create(tiny(), ME)).status) == ("done", "done")

@@ -28,6 +28,8 @@ from playground.ui.operator import health
 from tests.runs.tiny import PAIRS, YOU, alone, begun, ended, needed, ordered, tiny, wait
 
 linux = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux only")
+CHILD = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'data = bytearray(60_000_000); print(1, flush=True); input()'])"
+OPERATIONS = st.tuples(st.sampled_from(["put", "get", "make", "pop", "give_up", "clear"]), st.integers(0, 6), st.integers(100, 1100))
 
 
 def cache(**sizes):
@@ -53,18 +55,12 @@ def test_what_nobody_has_asked_for_longest_goes_whichever_share_it_is_in():
     memory.add("one", one)  # a share counts once
     assert memory.by_share() == {"trainings": 0, "one": 600, "two": 300}
     one.get("a")
-    assert memory.keep_within() == 300
-    assert ("a" in one, "b" in other, "c" in one) == (True, False, True)
+    assert (memory.keep_within(), "a" in one, "b" in other, "c" in one) == (300, True, False, True)
     memory.limit = 300
     memory.keep_within()
-    assert ("a" in one, "c" in one) == (True, False)
-    assert memory.by_share() == {"trainings": 0, "one": 300, "two": 0}
-
-
-def test_trainings_come_before_what_is_only_kept_and_where_nothing_can_go_nothing_breaks():
+    assert ("a" in one, "c" in one, memory.by_share()) == (True, False, {"trainings": 0, "one": 300, "two": 0})
     values = cache(a=300, b=300)
-    assert budget(1000, {"one": values}, trainings=600).keep_within() == 300
-    assert ("a" in values, "b" in values) == (False, True)
+    assert (budget(1000, {"one": values}, trainings=600).keep_within(), "a" in values, "b" in values) == (300, False, True)
     assert budget(10, {"empty": cache()}, trainings=100).keep_within() == 0
 
 
@@ -75,13 +71,9 @@ def test_what_the_system_says_counts_where_it_is_more_and_free_pages_go_before_a
     monkeypatch.setattr(module, "trim_heap", lambda: trimmed.append(held.__setitem__(0, 1900 - free)))
     memory = budget(800, {"one": values}, held=lambda: held[0])
     held[0] = 1900
-    assert memory.keep_within() == gone
-    assert ("a" in values, "b" in values) == (not gone, True)
+    assert (memory.keep_within(), "a" in values, "b" in values) == (gone, not gone, True)
     assert len(trimmed) == (2 if gone else 1), "before, which may be enough, and after"
     assert (memory.held, memory.used, memory.unaccounted) == (1900 - free, max(900 - free, 600), 2 * gone)
-
-
-CHILD = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'data = bytearray(60_000_000); print(1, flush=True); input()'])"
 
 
 @linux
@@ -144,9 +136,6 @@ class Answer:
     array: np.ndarray
 
 
-OPERATIONS = st.tuples(st.sampled_from(["put", "get", "make", "pop", "give_up", "clear"]), st.integers(0, 6), st.integers(100, 1100))
-
-
 @given(st.lists(OPERATIONS, max_size=60), st.sampled_from([(3, math.inf), (math.inf, 1000), (3, 1000)]))
 def test_what_was_used_last_stays_within_both_limits(operations, limits):
     """Beside a dictionary that is put in order by hand; a value larger than all the room is not kept, and nothing goes for it."""
@@ -179,10 +168,8 @@ def test_what_was_used_last_stays_within_both_limits(operations, limits):
             plain.clear()
         if name in ("get", "make") and key in plain:
             plain.move_to_end(key)
-        assert [key in cache for key in range(7)] == [key in plain for key in range(7)]
-        assert len(cache) == len(plain)
-        assert cache.bytes == (sum(plain.values()) if most_bytes < math.inf else 0)
-        assert (cache.oldest == math.inf) == (not plain)
+        assert ([key in cache for key in range(7)], len(cache)) == ([key in plain for key in range(7)], len(plain))
+        assert (cache.bytes, cache.oldest == math.inf) == ((sum(plain.values()) if most_bytes < math.inf else 0), not plain)
 
 
 WRAPPED = {
@@ -198,7 +185,7 @@ def test_the_bytes_of_an_answer_are_counted_whatever_holds_them(name):
     assert 100_000 <= size_of(WRAPPED[name](np.zeros(100_000, np.int8))) < 102_000
 
 
-def test_who_asks_meanwhile_waits_and_gets_the_same_or_the_same_error(monkeypatch):
+def test_who_asks_meanwhile_waits_and_gets_the_same_or_the_same_error_and_what_was_cleared_away_does_not_come_back(monkeypatch):
     cache, waiting = LRU(2), []
 
     class Awaited(Future):
@@ -226,17 +213,12 @@ def test_who_asks_meanwhile_waits_and_gets_the_same_or_the_same_error(monkeypatc
             wait(lambda: len(waiting) == 3)
             assert cache.get_or_make("other", lambda: "at once") == "at once"
             go.set()
-        assert made == [1]
-        assert {id(answer.exception() or answer.result()) for answer in answers} == {id(error or cache.get("key"))}
-
-
-def test_what_was_cleared_away_does_not_come_back():
+        assert (made, {id(answer.exception() or answer.result()) for answer in answers}) == ([1], {id(error or cache.get("key"))})
     cache = LRU(2)
-    assert cache.get_or_make("key", lambda: cache.clear() or "old") == "old"
-    assert cache.get_or_make("key", lambda: "new") == "new"
+    assert (cache.get_or_make("key", lambda: cache.clear() or "old"), cache.get_or_make("key", lambda: "new")) == ("old", "new")
 
 
-def test_models_are_built_once_and_bounded(monkeypatch):
+def test_models_and_data_are_built_once_and_bounded(monkeypatch):
     run = alone(tiny())[0]
     monkeypatch.setattr(corpora, "MAX_MODEL_BYTES", 3 * ModelCache().get(run, 0).nbytes)
     cache = ModelCache()
@@ -245,14 +227,10 @@ def test_models_are_built_once_and_bounded(monkeypatch):
     assert not one.model.training
     assert not any(parameter.requires_grad for parameter in one.model.parameters())
     others = [cache.get(run, step) for step in run.replay.parameter_steps[1:5]]
-    assert len({built.number for built in (one, *others)}) == 5
-    assert (len(cache._built), cache.get_cached(run, 0)) == (3, None)
+    assert (len({built.number for built in (one, *others)}), len(cache._built), cache.get_cached(run, 0)) == (5, 3, None)
     monkeypatch.setattr(corpora, "MAX_MODEL_BYTES", 10)
     cache = ModelCache()
     assert cache.get(run, 0) is cache.get(run, 0), "one larger than all the room has it to itself"
-
-
-def test_other_parameters_at_the_same_step_are_another_model(monkeypatch):
     run, cache = alone(tiny())[0], ModelCache()
     first, snapshot = cache.get(run, None), run.parts["snapshot"]
     changed = {name: tensor + 1 for name, tensor in snapshot.parameters.items()}
@@ -260,34 +238,27 @@ def test_other_parameters_at_the_same_step_are_another_model(monkeypatch):
     second = cache.get(run, None)
     assert second.step == first.step
     assert not (second.model.projection.weight == first.model.projection.weight).any()
-
-
-def test_a_process_beside_the_page_keeps_little_of_what_nobody_trains_on(monkeypatch):
-    """The page can't have it give anything up. The newest is there for the next run, however large it is."""
-    monkeypatch.setattr(host, "CORPORA_BYTES", 1)
-    corpora = host.Host()._corpora
-    first = corpora.get(tiny())
-    newest = corpora.get(tiny(task="sort"))
-    assert len(corpora.caches[0]) == 1
-    assert corpora.get(tiny(task="sort")) is newest
-    assert corpora.get(tiny()) is not first
-
-
-def test_the_same_data_are_built_once_a_failure_is_no_memory_and_only_the_last_few_are_there():
-    corpora = Corpora()
-    first = corpora.get(tiny())
-    assert corpora.get(tiny(seed=2)) is first
-    assert corpora.get(tiny(task="sort")) is not first
-    assert corpora.get(tiny(share_embeddings="all")) is not first
-    own = corpora.get(tiny(task="own", own="one"), PAIRS)
-    assert corpora.get(tiny(task="own", own="two"), PAIRS) is own
+    built = Corpora()
+    first = built.get(tiny())
+    assert built.get(tiny(seed=2)) is first
+    assert built.get(tiny(task="sort")) is not first
+    assert built.get(tiny(share_embeddings="all")) is not first
+    own = built.get(tiny(task="own", own="one"), PAIRS)
+    assert built.get(tiny(task="own", own="two"), PAIRS) is own
     for _ in range(2):
         with pytest.raises(Refusal):
-            corpora.get(tiny(task="own"))
-    assert corpora.get(tiny()) is first
+            built.get(tiny(task="own"))
+    assert built.get(tiny()) is first
     for seed in range(MAX_CORPORA):
-        corpora.get(tiny(data_seed=seed + 10))
-    assert corpora.get(tiny()) is not first
+        built.get(tiny(data_seed=seed + 10))
+    assert built.get(tiny()) is not first
+    monkeypatch.setattr(host, "CORPORA_BYTES", 1)
+    built = host.Host()._corpora
+    first = built.get(tiny())
+    newest = built.get(tiny(task="sort"))
+    assert len(built.caches[0]) == 1
+    assert built.get(tiny(task="sort")) is newest
+    assert built.get(tiny()) is not first
 
 
 @pytest.mark.trust

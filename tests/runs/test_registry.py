@@ -16,6 +16,8 @@ from tests.runs import tiny as shared
 from tests.runs.tiny import CORPORA, LONG, ME, PAIRS, YOU, alone, at_rest, begun, curve, ended, limits, ordered, refused, tiny, wait
 from tests.simulation.story import card
 
+ADDRESS = "192.0.2.1"
+
 
 def test_interleaved_and_looked_at_runs_equal_their_solitary_twins(serve, monkeypatch):
     """Bit for bit, with dropout, while they share two workers; and whatever step a snapshot says it is from, its parameters are exactly
@@ -45,7 +47,7 @@ def test_interleaved_and_looked_at_runs_equal_their_solitary_twins(serve, monkey
         assert shared.same_parameters(run.snapshot.parameters, alone(experiment)[0].snapshot.parameters)
 
 
-def test_paused_and_stepped_it_goes_one_step_and_a_pause_can_be_taken_back(world):
+def test_paused_and_stepped_it_goes_one_step_and_a_fork_of_it_takes_the_optimiser_over(world):
     run = begun(world, steps=12, order="pause")
     step = run.step
     assert (run.status, run.checkpoint_step) == ("paused", step)
@@ -54,9 +56,12 @@ def test_paused_and_stepped_it_goes_one_step_and_a_pause_can_be_taken_back(world
     for order in ("resume", "pause", "resume"):
         getattr(world.runs, order)(run.id, ME)
     shared.ended_as_if_alone(at_rest(world, run), tiny())
+    source = begun(world, steps=12, step=7, order="pause")
+    fork = at_rest(world, world.runs.fork(source.id, source.step, YOU))
+    assert (curve(fork), world.runs.fork(source.id, 0, YOU).first_step) == (curve(alone(tiny())[0]), 0)
 
 
-def test_what_a_run_at_rest_does_not_do(world):
+def test_what_a_run_at_rest_does_not_do_and_what_is_neither_copied_nor_forked(world):
     run, done = begun(world, order="pause"), ended(world, steps=2)
     at_work = [(of, order, "runs.not_at_work") for of, order in ((run, "pause"), (done, "pause"), (done, "stop"))]
     for of, order, key in [*at_work, (done, "resume", "runs.not_resumable"), (done, "step_once", "runs.not_resumable")]:
@@ -68,14 +73,20 @@ def test_what_a_run_at_rest_does_not_do(world):
         world.runs.stop(run.id, ME)
     with refused("runs.ended"):
         world.runs.set_live(done.id, ME, "max_grad_norm", 2.0)
+    source, new = ended(world, steps=2), world.runs.create(tiny(), ME)
+    ordered(world, new, "pause")
+    for run, token, key in ((new, ME, "runs.nothing_yet"), (source, "", "runs.no_token")):
+        with refused(key):
+            world.runs.copy(run.id, token)
+        with refused(key):
+            world.runs.fork(run.id, 0, token)
 
 
 def test_stop_at_and_minutes_end_a_run(world):
     run = ended(world, task="beer", steps=2000, stop_at=1.0, learning_rate=0.01, eval_every=1, dropout=0.0)
     assert (run.status, run.message.key) == ("done", "runs.reached")
     assert run.step < 2000
-    assert run.history.validations.last()["exact_match"] == 1.0
-    assert run.replay.steps[-1] == run.step
+    assert (run.history.validations.last()["exact_match"], run.replay.steps[-1]) == (1.0, run.step)
     run = begun(world, minutes=0.5)
     run.seconds = 30.0
     at_rest(world, run)
@@ -146,16 +157,6 @@ def test_own_sentences_and_secrets_go_with_a_copy_and_a_fork(world):
         assert at_rest(world, made).status == "done"
 
 
-def test_what_has_not_begun_or_has_no_new_owner_is_neither_copied_nor_forked(world):
-    source, new = ended(world, steps=2), world.runs.create(tiny(), ME)
-    ordered(world, new, "pause")
-    for run, token, key in ((new, ME, "runs.nothing_yet"), (source, "", "runs.no_token")):
-        with refused(key):
-            world.runs.copy(run.id, token)
-        with refused(key):
-            world.runs.fork(run.id, 0, token)
-
-
 @pytest.mark.night
 def test_a_fork_goes_on_at_its_parents_step(world):
     """With the learning rate and the pictures of its parent, whether it is paused while the rate rises or not."""
@@ -179,14 +180,6 @@ def test_a_fork_goes_on_at_its_parents_step(world):
     training = Training(source.experiment, CORPORA.get(source.experiment))
     training.go_on(source.replay.parameters(at)[1], at)
     assert fork.history.steps.column("loss")[at:] == [step.loss for step in training.steps()]
-
-
-def test_a_fork_of_what_is_unfinished_takes_the_optimiser_over(world):
-    """Where its state is kept, the fork is the run that would have gone on."""
-    source = begun(world, steps=12, step=7, order="pause")
-    fork = at_rest(world, world.runs.fork(source.id, source.step, YOU))
-    assert curve(fork) == curve(alone(tiny())[0])
-    assert world.runs.fork(source.id, 0, YOU).first_step == 0
 
 
 @pytest.mark.night
@@ -242,10 +235,6 @@ def test_a_fork_begins_with_the_numbers_typed_over_and_its_parent_keeps_its_own(
     assert (shared.same_parameters(source.snapshot.parameters, original), source.edits, fork.edits, second.edits) == (True, 0, 2, 0)
 
 
-
-ADDRESS = "192.0.2.1"
-
-
 def training(world, owner=ME, **knobs):
     run = begun(world, owner, **knobs)
     world.runs._workers.save(run)
@@ -253,10 +242,8 @@ def training(world, owner=ME, **knobs):
     return run
 
 
-@pytest.mark.fault(
-    "kill -9 in the middle of a training",
-    "it goes on by itself when somebody looks, and becomes what it would have become, bit for bit",
-)
+@pytest.mark.fault("kill -9 in the middle of a training",
+                   "it goes on by itself when somebody looks, and becomes what it would have become, bit for bit")  # fmt: skip
 @pytest.mark.parametrize("killed", [True, pytest.param(False, marks=pytest.mark.night)])
 def test_whoever_looks_finds_it_going_on_and_it_becomes_what_it_would_have_become(world, killed):
     run = training(world, steps=12)
@@ -381,5 +368,4 @@ def test_a_run_among_others_is_tried_more_often_than_one_that_was_alone(world, m
     world.until(lambda: min(run.step for run in runs) > 0)
     for _ in range(saves.TRIES_TOGETHER):
         runs = cut(world, runs)
-    assert {run.status for run in runs} == {"training"}
-    assert {run.message.key for run in cut(world, runs)} == {"runs.cut_off_often"}
+    assert ({run.status for run in runs}, {run.message.key for run in cut(world, runs)}) == ({"training"}, {"runs.cut_off_often"})

@@ -29,14 +29,18 @@ from tests.variants.varied import STEADY, UNSTEADY, naive, talkative, training_o
 
 MODEL = ModelConfig(d_model=8, n_heads=2, encoder_layers=1, decoder_layers=2, d_ff=8)
 VOCABULARY = 30
+TWISTS = (  # each kind: of mask, axis, batch, loss and chance; with fewer parameters, with more, and with those that have no gradient
+    "none", "no_causal_mask", "norm_over_positions", "unshifted", "padding_in_loss", "dropout_always", "no_feed_forward", "additive",
+    "batch_norm",
+)  # fmt: skip
+DICE = ("dropout_always", "batch_norm")  # that throw dice or remember when they are asked
 
 
 @given(st.integers(1, 40) | st.integers(1, 100_000))
 def test_the_steps_of_a_replay(total):
     """Log-spaced, so that no gap is much larger than the same share of the way so far, and fewer in a short run."""
     steps = replay_steps(total)
-    assert (steps[0], steps[-1]) == (0, total)
-    assert list(steps) == sorted({*steps})
+    assert (steps[0], steps[-1], list(steps)) == (0, total, sorted({*steps}))
     assert min(total + 1, 24) <= len(steps) <= min(60, max(25, total / 5 + 2))
     assert len(steps) >= 48 or total < 240
     assert [include_step(some, step) for some, step in ((steps, steps[1]), ((0, 9), 5), ((0, 2, 9), 5))] == [steps, (0, 9), (0, 5, 9)]
@@ -90,35 +94,7 @@ def test_a_budget_is_kept_and_used(budget, numbers):
         assert np.ptp(np.diff(places)) <= 1
 
 
-def test_long_sentences_go_without_attention_first():
-    made = captured(400_000, lengths=((6, 12), (200, 40)))
-    assert made.plan.attention == (True, False)
-    one, other = made.frames[0].completions
-    assert attention_bytes(MODEL, 6, 12) == one.encoder.nbytes + one.decoder.nbytes + one.cross.nbytes
-    assert other.cross is None
-
-
-def test_frames_and_parameters_are_there_for_every_step():
-    made, _ = packed_once()
-    for step in range(301):
-        assert made.frame(step).step == max(at for at in made.steps if at <= step)
-        actual, tensors = made.parameters(step)
-        assert abs(actual - step) == min(abs(at - step) for at in made.parameter_steps)
-        assert tensors is (made.last[1] if actual == 300 else made.parameters_by_step[actual])
-    assert Replay().frame(3) is None
-    with pytest.raises(KeyError):
-        Replay().parameters(3)
-
-
-def test_a_frame_is_there_once_and_parameters_that_are_no_numbers_are_not_kept():
-    made = Replay(ReplayPlan(steps=(0, 1, 2), parameter_steps=(0, 1, 2)))
-    for step, number in ((0, 1.0), (1, float("inf")), (1, float("inf"))):
-        made.save_parameters(step, {"a": torch.tensor([number])})
-        made.capture(step, tuple)
-    assert (made.steps, made.parameter_steps) == ((0, 1), (0,))
-
-
-def test_a_replay_comes_back_from_its_files_also_from_those_of_before_parameters_were_rounded():
+def test_frames_and_parameters_are_there_for_every_step_and_come_back_from_files_also_of_before_they_were_rounded():
     made, packed = packed_once()
     back = unpack_replay(packed["replay.json"], packed["replay.safetensors"], MODEL, VOCABULARY, shapes_of(made.last[1]))
     assert (back.plan, back.steps, list(back.parameters_by_step)) == (made.plan, made.steps, list(made.parameters_by_step))
@@ -134,6 +110,20 @@ def test_a_replay_comes_back_from_its_files_also_from_those_of_before_parameters
     for step, parameters in back.parameters_by_step.items():
         for name, values in parameters.items():
             torch.testing.assert_close(values, exact[step][name], atol=0.03, rtol=0)
+    made, _ = packed_once()
+    for step in range(301):
+        assert made.frame(step).step == max(at for at in made.steps if at <= step)
+        actual, tensors = made.parameters(step)
+        assert abs(actual - step) == min(abs(at - step) for at in made.parameter_steps)
+        assert tensors is (made.last[1] if actual == 300 else made.parameters_by_step[actual])
+    assert Replay().frame(3) is None
+    with pytest.raises(KeyError):
+        Replay().parameters(3)
+    made = Replay(ReplayPlan(steps=(0, 1, 2), parameter_steps=(0, 1, 2)))
+    for step, number in ((0, 1.0), (1, float("inf")), (1, float("inf"))):
+        made.save_parameters(step, {"a": torch.tensor([number])})
+        made.capture(step, tuple)
+    assert (made.steps, made.parameter_steps) == ((0, 1), (0,))
 
 
 def test_a_run_that_goes_on_from_another_has_its_parameters_to_the_bit():
@@ -154,6 +144,10 @@ def test_a_run_that_goes_on_from_another_has_its_parameters_to_the_bit():
             if at > step:
                 forked.save_parameters(at, begun)
         forked.last, made = made.last, forked
+    made = captured(400_000, lengths=((6, 12), (200, 40)))
+    assert made.plan.attention == (True, False)
+    one, other = made.frames[0].completions
+    assert (attention_bytes(MODEL, 6, 12), other.cross) == (one.encoder.nbytes + one.decoder.nbytes + one.cross.nbytes, None)
 
 
 def test_a_frame_says_what_the_parameters_of_its_step_say():
@@ -201,8 +195,7 @@ def test_all_held_out_sentences_are_asked_from_half_right_on_and_at_the_end(monk
     )
     run, recording = recorded(validation_size=150, train_size=300)
     recording.finish()
-    assert run.history.validations.column("step") == [4, 8, 12]
-    assert run.history.validations.column("pairs") == list(numbers)
+    assert (run.history.validations.column("step"), run.history.validations.column("pairs")) == ([4, 8, 12], list(numbers))
 
 
 SOURCES = [(5, 6, 7), (8,), (9, 10, 11, 12, 4, 5), (7, 7)]
@@ -271,13 +264,6 @@ def test_of_a_twisted_model_too(variant):
         assert len({len(completion.ids) for completion in completions}) > 1
 
 
-TWISTS = (  # each kind: of mask, axis, batch, loss and chance; with fewer parameters, with more, and with those that have no gradient
-    "none", "no_causal_mask", "norm_over_positions", "unshifted", "padding_in_loss", "dropout_always", "no_feed_forward", "additive",
-    "batch_norm",
-)  # fmt: skip
-DICE = ("dropout_always", "batch_norm")  # that throw dice or remember when they are asked
-
-
 @pytest.mark.parametrize("variant", [*(pytest.param(name, marks=pytest.mark.night) for name in TWISTS[:-1]), TWISTS[-1]])
 def test_killed_resumed_forked_and_copied_it_is_its_solitary_twin(world, variant):
     knobs = {"variant": variant, "dropout": 0.2, "weight_decay": 0.1, "positions": "both", "steps": 4, "eval_every": 2}
@@ -327,6 +313,5 @@ def test_a_replay_is_developed_when_it_is_asked_for_and_is_the_replay_that_was_l
     assert quiet.replay.steps == watched.replay.steps == quiet.replay.plan.steps
     assert quiet.replay.pending_count > 10
     assert same_replay(quiet, watched)
-    assert quiet.replay.pending_count == 0
-    assert quiet.history.validations.rows() == watched.history.validations.rows()
+    assert (quiet.replay.pending_count, quiet.history.validations.rows()) == (0, watched.history.validations.rows())
     assert variant == "none" or quiet.history.diagnostics is None, "these are of the paper's model"

@@ -20,6 +20,7 @@ from tests.runs.tiny import LONG, ME, YOU, alone, at_rest, begun, curve, ended, 
 NOW = 1e9
 MEGABYTE = 1_000_000
 ROOMY = Limits(runs_kept=100, bytes_kept=100 * MEGABYTE, bytes_each=100 * MEGABYTE)
+IDLE_S = 601
 
 
 def keeping(roomed=(), **values):
@@ -67,22 +68,17 @@ def test_those_go_that_may_and_must_and_no_others(runs, limits, each, rooms):
     assert keeping(roomed).find_evictable(runs) == [run for run in gone if run.looked_at <= NOW - 365 * DAY], "there is room"
 
 
-def test_what_is_unseen_for_longest_goes_first_and_no_more_than_must():
+def test_what_is_unseen_for_longest_goes_first_its_owner_is_told_and_a_full_server_refuses():
     runs = [aged(days) for days in (5, 30, 2, 9)]
-    assert keeping().find_evictable(runs) == []
-    assert keeping(runs_kept=2).find_evictable(runs) == [runs[1], runs[3]]
+    assert (keeping().find_evictable(runs), keeping(runs_kept=2).find_evictable(runs)) == ([], [runs[1], runs[3]])
     assert keeping(bytes_kept=3 * MEGABYTE).find_evictable(runs) == [runs[1]]
     assert keeping(bytes_kept=3 * MEGABYTE - 1).find_evictable(runs) == [runs[1], runs[3]]
     ours, yours = [aged(3), aged(4), aged(5)], [aged(100, YOU)]
     assert keeping(bytes_each=2 * MEGABYTE).find_evictable([*ours, *yours]) == [ours[2]]
     never = {"unseen_days": math.inf, "shared_days": math.inf}
     old = [aged(10_000), aged(9_000, visited=True), aged(2)]
-    assert keeping(**never).find_evictable(old) == []
-    assert keeping(runs_kept=1, **never).find_evictable(old) == [old[0], old[2]]
+    assert (keeping(**never).find_evictable(old), keeping(runs_kept=1, **never).find_evictable(old)) == ([], [old[0], old[2]])
     assert [keeping(runs_kept=most, **never).share(old, ME).next for most in (4, 3)] == [None, old[0]]
-
-
-def test_a_full_server_refuses_and_says_what_to_do():
     new, full = [aged(0)], [aged(0, YOU), aged(50, YOU, visited=True)]
     keeping(runs_kept=3).admit(full, new)
     keeping(runs_kept=2).admit([full[0], aged(2)], new)  # one makes room
@@ -93,9 +89,6 @@ def test_a_full_server_refuses_and_says_what_to_do():
     with refused("runs.share_full"):
         keeping(bytes_each=MEGABYTE).admit([aged(0), *full], new)
     keeping(bytes_each=MEGABYTE).admit([aged(1), *full], new)
-
-
-def test_the_owner_is_told_what_goes_and_when():
     mine = [aged(3), aged(40), aged(60, visited=True)]
     share = keeping().share([*mine, aged(80, YOU)], ME)
     assert (share.count, share.used, share.limit, share.next) == (3, 3 * MEGABYTE, 100 * MEGABYTE, mine[1])
@@ -121,15 +114,11 @@ def test_a_server_lets_go_refuses_and_remembers_looks(world):
     runs._housekeeper.save_view_times()
     runs = world.restart(killed=False)
     again, other = runs.get(first.id), runs.get(second.id)
-    assert (again.visited, other.visited) == (True, False)
-    assert again.looked_at - other.looked_at == pytest.approx(2 * HOUR, abs=60)
+    assert (again.visited, other.visited, again.looked_at - other.looked_at) == (True, False, pytest.approx(2 * HOUR, abs=60))
     again.looked_at -= 2 * HOUR
     new = runs.create(tiny(steps=1), ME)
     assert {run.id for run in runs.list_owned(ME)} == {first.id, new.id}  # the link of the first is somewhere
     assert not runs.store.path(other).exists()
-
-
-IDLE_S = 601
 
 
 class Room(Rules):
@@ -161,8 +150,7 @@ def test_a_paused_run_that_is_idle_is_stopped_and_goes_on_exactly_where_it_was(w
         world.clock.passed += passed
         world.round()
         assert (run.status, run.step, run.resumable) == (status, step, True)
-    assert on_disk(world, run) == ("stopped", "runs.nobody_looked")
-    assert run.message.values["minutes"] == "10"
+    assert (on_disk(world, run), run.message.values["minutes"]) == (("stopped", "runs.nobody_looked"), "10")
     run = world.restart().get(run.id)
     ended_as_if_alone(ordered(world, run, "resume"), tiny())
 

@@ -14,6 +14,7 @@ CHANGES = {
     "pause": (), "resume": (), "step_once": (), "stop": (), "delete": (), "rename": ("mine now",), "set_live": ("max_grad_norm", 1.0),
     "share_sentences": (True,),
 }  # fmt: skip
+FULL = OSError(28, "No space left on device")
 
 
 def test_only_its_owner_may_change_a_run_and_no_one_a_shipped_one(world, serve, tmp_path):
@@ -57,18 +58,14 @@ def test_one_owner_has_a_share_and_the_server_an_end(world):
         world.runs.resume(mine[0].id, ME)
 
 
-def test_names_are_two_words_and_never_taken_and_ids_not_to_be_guessed():
+def test_names_are_two_words_never_taken_ids_not_to_be_guessed_and_a_token_owns_what_was_made_with_it():
     ids = {new_id() for _ in range(1000)}
     assert len(ids) == 1000
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{22}", id) for id in ids)
     every = {f"{adjective}-{animal}" for adjective in ADJECTIVES for animal in ANIMALS}
     taken = {*sorted(every)[::2]}
     assert {new_name(taken) for _ in range(100)} <= every - taken
-    assert new_name(every)[-2:] == "-2"
-    assert new_name(every | {f"{name}-2" for name in every})[-2:] == "-3"
-
-
-def test_a_token_owns_what_was_made_with_it():
+    assert (new_name(every)[-2:], new_name(every | {f"{name}-2" for name in every})[-2:]) == ("-2", "-3")
     owner = owner_of("secret")
     assert re.fullmatch(r"[0-9a-f]{64}", owner)
     for token in ("secret", "Secret", "", owner, "secret\0", "\ud800", "密"):
@@ -76,22 +73,18 @@ def test_a_token_owns_what_was_made_with_it():
         assert not owns("", token)
 
 
-def test_labels_are_text(world):
-    run = ended(world, steps=1)
-    world.runs.rename(run.id, ME, "../<script>\x00\n" + "x" * 500 + "\ud800")
-    assert run.label.startswith("../<script>  xxx")
-    assert len(run.label) == 80
-
-
-def test_runs_that_are_handed_over_are_the_others_also_after_a_restart(world):
+def test_runs_that_are_handed_over_are_the_others_also_after_a_restart_and_labels_are_text(world):
     run, other = ended(world, steps=1), ended(world, "a third token", steps=1)
     world.runs.hand_over(ME, YOU)
     assert (world.runs.list_owned(ME), world.runs.list_owned(YOU)) == ([], [run])
     assert not world.runs.owns(other.id, YOU)
     world.runs.rename(run.id, YOU, "ours")
     again = world.restart()
-    assert [run.label for run in again.list_owned(YOU)] == ["ours"]
-    assert again.list_owned(ME) == []
+    assert ([run.label for run in again.list_owned(YOU)], again.list_owned(ME)) == (["ours"], [])
+    run = ended(world, steps=1)
+    world.runs.rename(run.id, ME, "../<script>\x00\n" + "x" * 500 + "\ud800")
+    assert run.label.startswith("../<script>  xxx")
+    assert len(run.label) == 80
 
 
 @pytest.fixture
@@ -146,9 +139,6 @@ def test_places_are_reserved_while_runs_are_written(world, meanwhile):
     assert (seen, runs.list_owned(ME)) == ([[], []], made[::-1])
 
 
-FULL = OSError(28, "No space left on device")
-
-
 @pytest.mark.parametrize(("error", "name"), [(FULL, "create"), (FULL, "_write_new"), (ZeroDivisionError(), "create")])
 def test_an_experiment_that_cannot_be_written_leaves_nothing_and_frees_its_places(world, monkeypatch, error, name):
     runs, begins = world.restart(runs_each=3, runs_unfinished=3), []
@@ -165,8 +155,7 @@ def test_an_experiment_that_cannot_be_written_leaves_nothing_and_frees_its_place
     with pytest.raises(Refusal if error is FULL else ZeroDivisionError):
         runs.create_all([tiny(steps=LONG)] * 3, ME, [""] * 3)
     monkeypatch.undo()
-    assert len(begins) == 2
-    assert (runs.list_owned(ME), list(runs.store.root.iterdir()), runs._workers._jobs) == ([], [], {})
+    assert (len(begins), runs.list_owned(ME), list(runs.store.root.iterdir()), runs._workers._jobs) == (2, [], [], {})
     made = runs.create_all([tiny(steps=1)] * 3, ME, [""] * 3)
     assert [at_rest(world, run).status for run in made] == ["done"] * 3
 

@@ -24,6 +24,7 @@ from tests.runs.tiny import CORPORA, LIMITS, ME, alone, at_rest, begun, curve, e
 
 DAY = 86_400.0
 JUMPS = st.sampled_from([DAY, -DAY, 30 * 365 * DAY, -30 * 365 * DAY])
+TIMED = {"steps": 400, "minutes": 0.25, "schedule": "linear", "eval_every": 1000}
 
 
 class Machine:
@@ -87,7 +88,15 @@ def test_a_run_trains_on_and_none_is_deleted(world, years):
     assert (run.status, run.eta, curve(run)) == ("done", None, curve(alone(tiny())[0]))
 
 
-def test_the_environment_decides(monkeypatch):
+def test_a_container_gets_its_share_and_the_environment_decides_where_it_says_a_number(monkeypatch):
+    said = {"/sys/fs/cgroup/cpu.max": "100000 100000\n", "/sys/fs/cgroup/memory.max": "5000\n", "/sys/fs/cgroup/memory.current": "2000\n"}
+    monkeypatch.setattr(limits, "_read", lambda path: said.get(path, "MemAvailable:   1000 kB\n"))
+    assert (machine_cores(), free_memory()) == (1, 3000)
+    said |= {"/sys/fs/cgroup/cpu.max": "max 100000\n", "/sys/fs/cgroup/memory.max": "max\n"}
+    assert machine_cores() >= 1
+    assert free_memory() == 1000 * 1024
+    monkeypatch.setattr(limits, "_read", lambda path: "")
+    assert free_memory() == 4 * limits.GB
     values = {"CORES": "3", "MEMORY": "1e9", "IDLE_MINUTES": "0.5", "DEVICE": "cpu", "ENGINE": "elsewhere"}
     for name, value in values.items():
         monkeypatch.setenv(f"PLAYGROUND_{name}", value)
@@ -99,9 +108,6 @@ def test_the_environment_decides(monkeypatch):
     assert all(type(getattr(one, name)) is type(getattr(Limits, name)) for name in limits.COUNTS)
     monkeypatch.delenv("PLAYGROUND_ENGINE")
     assert Limits.from_environment().engine == "auto", "a server trains beside the page"
-
-
-def test_what_is_no_number_is_passed_over_and_only_what_lasts_may_never_end(monkeypatch):
     for value in ("", "many", "nan", "inf", "-1", "0"):
         monkeypatch.setenv("PLAYGROUND_RUNS_EACH", value)
         assert Limits.from_environment().runs_each == Limits.runs_each
@@ -110,18 +116,6 @@ def test_what_is_no_number_is_passed_over_and_only_what_lasts_may_never_end(monk
     one = Limits.from_environment()
     assert (one.unseen_days, one.shared_days) == (math.inf, math.inf)
     assert (one.runs_kept, one.request_seconds) == (Limits.runs_kept, Limits.request_seconds)
-
-
-def test_a_container_gets_its_share(monkeypatch):
-    said = {"/sys/fs/cgroup/cpu.max": "100000 100000\n", "/sys/fs/cgroup/memory.max": "5000\n", "/sys/fs/cgroup/memory.current": "2000\n"}
-    monkeypatch.setattr(limits, "_read", lambda path: said.get(path, "MemAvailable:   1000 kB\n"))
-    assert machine_cores() == 1
-    assert free_memory() == 3000
-    said |= {"/sys/fs/cgroup/cpu.max": "max 100000\n", "/sys/fs/cgroup/memory.max": "max\n"}
-    assert machine_cores() >= 1
-    assert free_memory() == 1000 * 1024
-    monkeypatch.setattr(limits, "_read", lambda path: "")
-    assert free_memory() == 4 * limits.GB
 
 
 @pytest.mark.parametrize(("wanted", "d_model", "ratio", "expected"), [
@@ -143,9 +137,6 @@ def test_calls_products_and_elements_are_told_apart():
         assert (again.layer, again.operation, again.element, again.once) == pytest.approx((0.001, 1e-11, 1e-9, once))
     assert speed.step(*counted[2], faster=4.0) == pytest.approx(0.003 + 0.01 + 0.09 / 4 + 0.01)
     assert machine_speed.solve_speed(counted[:3], [0.01, 0.01, 0.01]).element == 0.0
-
-
-TIMED = {"steps": 400, "minutes": 0.25, "schedule": "linear", "eval_every": 1000}
 
 
 def burst(now: float) -> float:
@@ -172,7 +163,7 @@ def test_a_plan_is_over_with_the_time_whatever_the_machine_does(paces):
     assert seconds == pytest.approx(60, rel=0.05)
 
 
-def test_the_schedule_ends_with_the_time():
+def test_the_schedule_ends_with_the_time_and_what_was_planned_is_kept_when_it_goes_on():
     run = Run("a", "a", tiny(**TIMED))
     for _ in train(run, burst):
         pass
@@ -181,6 +172,9 @@ def test_the_schedule_ends_with_the_time():
     assert run.seconds == pytest.approx(15, rel=0.05)
     assert 1 < len(planned) <= len(REPLANNING_MOMENTS)
     assert planned[-1] == run.steps == run.step < 400
+    later = TimedSteps(1.0, 400, 60, 50.0)
+    assert later.plan(61, 50.1) is None  # the moments that are over are not made up for
+    assert later.plan(70, 53.0) == 70 + int(7 / 0.3)
 
 
 @pytest.mark.night
@@ -192,12 +186,6 @@ def test_with_its_events_it_is_repeated_without_a_clock():
     for step in train(again):
         again.live |= {knob: value for after, knob, value in events if after == step}
     assert (curve(again), again.history.events) == (curve(first), first.history.events)
-
-
-def test_what_was_planned_is_kept_when_it_goes_on():
-    later = TimedSteps(1.0, 400, 60, 50.0)
-    assert later.plan(61, 50.1) is None  # the moments that are over are not made up for
-    assert later.plan(70, 53.0) == 70 + int(7 / 0.3)
 
 
 @given(st.floats(0.05, 2.0), st.floats(0.0, 0.9), st.integers(1, 50), st.integers(0, 1000))

@@ -18,6 +18,12 @@ from playground.runs.tables import Updates, csv_of
 from tests.runs.tiny import ME, alone, begun, ended, refused, tiny
 
 WHOLE = ("validations", "events", "replay", "parameter_steps")  # what comes whole, and only where there is another
+NEWS = {
+    ("training", "runs.went_on"): (True, False), ("done", "runs.went_on"): (False, False), ("done", "runs.minutes_over"): (True, False),
+    ("done", "runs.end_not_on_disk"): (True, True), ("diverged", "runs.diverged"): (True, True),
+}  # fmt: skip
+# letters are tokens, "." is the end, "?" is <unk>; in the marks "+" is right, "-" is wrong
+IDS = {".": EOS, "?": UNK}
 
 
 def a_run():
@@ -97,7 +103,7 @@ def test_increments_add_up_to_the_whole(happenings):
         assert of(page) == state(run)
 
 
-def test_an_increment_is_small_and_the_same_bytes_for_everyone_and_an_unknown_version_gets_everything():
+def test_an_increment_is_small_and_the_same_ascii_for_everyone_and_an_unknown_version_gets_everything():
     """The whole comes only when there is another. Versions of a new server never look like those of an old one."""
     run, updates = a_run(), Updates()
     train(run, 5)
@@ -115,9 +121,6 @@ def test_an_increment_is_small_and_the_same_bytes_for_everyone_and_an_unknown_ve
     for since in (0, 1, 10**9, -5, run.version + 1000):
         answer = json.loads(updates.get(run, since)[0])
         assert (answer["from"], answer["rows"]["step"]) == (0, [*range(1, 13)]), since
-
-
-def test_it_is_in_both_languages_and_in_ascii_whatever_was_typed():
     run = a_run()
     run.label = "<s> 你好 \ud800"
     run.history.steps.append(1, float("nan"), 0.1, float("inf"), 10.0)
@@ -128,12 +131,6 @@ def test_it_is_in_both_languages_and_in_ascii_whatever_was_typed():
     assert (answer["rows"]["loss"], answer["rows"]["grad_norm"]) == ([None], [None])
     shares = {"token_accuracy": [0.5], "exact_match": [0.25]}
     assert answer["validations"] == {"step": [1], "loss": [0.123457], **shares, "pairs": [10], "all_pairs": [40]}
-
-
-NEWS = {
-    ("training", "runs.went_on"): (True, False), ("done", "runs.went_on"): (False, False), ("done", "runs.minutes_over"): (True, False),
-    ("done", "runs.end_not_on_disk"): (True, True), ("diverged", "runs.diverged"): (True, True),
-}  # fmt: skip
 
 
 @pytest.mark.parametrize(("status", "key"), NEWS)
@@ -157,7 +154,7 @@ def history(rows=3):
     return found
 
 
-def test_it_comes_back_from_json_bit_for_bit():
+def test_it_comes_back_from_json_and_csv_bit_for_bit_also_as_it_was_written_before():
     one = history()
     back = History.from_json(json.loads(json.dumps(one.to_json(), allow_nan=False)))
     assert str((back.steps.rows(), back.diagnostics.rows())) == str((one.steps.rows(), one.diagnostics.rows()))  # str: nan is nan
@@ -165,10 +162,6 @@ def test_it_comes_back_from_json_bit_for_bit():
     assert one.diagnostics.rows()["memory/gradient"] == [0.1235, 0.0], "with four digits"
     one.add_diagnostics(4, {"memory/gradient": 2.0})
     assert one.diagnostics.rows() == {"step": [4], "memory/gradient": [2.0]}, "anew with other numbers"
-
-
-def test_histories_of_before_are_read():
-    """Diagnostics had another name, and validations were of as many sentences as were asked at most."""
     data = history().to_json()
     data["health"] = data.pop("diagnostics")
     assert str(History.from_json(data).diagnostics.rows()) == str(history().diagnostics.rows())
@@ -176,6 +169,10 @@ def test_histories_of_before_are_read():
     assert History.from_json(data).validations.column("all_pairs") == [500, 500]
     data["validations"] = {name: [] for name in data["validations"]}
     assert len(History.from_json(data).validations) == 0
+    trained = History.from_json(alone(tiny())[0].history.to_json())
+    trained.steps.append(31, math.nan, 0.1, math.inf, 10.0)
+    back = pandas.read_csv(io.StringIO(csv_of(trained.steps.frame())), float_precision="round_trip")
+    pandas.testing.assert_frame_equal(back, trained.steps.frame(), check_exact=True)
 
 
 @pytest.mark.parametrize("spoil", [
@@ -206,23 +203,24 @@ def test_a_decimated_curve_keeps_ends_and_extremes(losses, most):
         assert few is columns
         return
     assert most // 2 <= len(few["step"]) <= most + 2
-    assert few["step"] == sorted({*few["step"]})
-    assert (few["step"][0], few["step"][-1]) == (1, len(losses))
+    assert (few["step"], few["step"][0], few["step"][-1]) == (sorted({*few["step"]}), 1, len(losses))
     assert str([losses[step - 1] for step in few["step"]]) == str(few["loss"])
     numbers = [loss for loss in losses if not math.isnan(loss)]
     if len(numbers) == len(losses):
         assert (min(few["loss"]), max(few["loss"])) == (min(losses), max(losses))
 
 
-def test_a_curve_comes_back_from_its_csv_to_the_last_bit():
-    history = alone(tiny())[0].history
-    history = History.from_json(history.to_json())
-    history.steps.append(31, math.nan, 0.1, math.inf, 10.0)
-    back = pandas.read_csv(io.StringIO(csv_of(history.steps.frame())), float_precision="round_trip")
-    pandas.testing.assert_frame_equal(back, history.steps.frame(), check_exact=True)
-
-
-def test_runs_stand_side_by_side():
+def test_runs_stand_side_by_side_and_are_read_beside_the_server_that_trains_them(world):
+    runs, first, second = world.runs, ended(world, steps=10), begun(world)
+    runs.rename(first.id, ME, "short")
+    (runs.store.root / ("b" * 22)).mkdir()
+    (runs.store.root / f"{first.id}.new").mkdir()  # as in the middle of a save
+    before = sorted((path, path.stat().st_mtime_ns) for path in runs.store.root.rglob("*"))
+    table = Runs.table(saved.run for saved in open_kept_folders(runs.store.folder)).set_index("name")
+    assert set(table.index) == {first.name, second.name}
+    assert table.loc[first.name, ["label", "status", "step"]].tolist() == ["short", "done", 10]
+    assert before == sorted((path, path.stat().st_mtime_ns) for path in runs.store.root.rglob("*"))
+    assert list(open_kept_folders(runs.store.folder / "nowhere")) == []
     run, training = alone(tiny(variant="batch_norm", steps=10))
     new = Run("a-new-run-with-an-id-22", "fresh-finch", tiny(task="sort"), label='=HYPERLINK("http://x", "y")', created=1_700_000_000.7)
     table = Runs.table(iter([run, new, Run("shipped", "shipped", tiny(), created=0.0)]))
@@ -236,23 +234,6 @@ def test_runs_stand_side_by_side():
     assert all(pandas.isna(second[name]) for name in ("validation_loss", "exact_match", "token_accuracy", "parameters"))
     assert table.dtypes.equals(Runs.table([]).dtypes)
     assert pandas.read_csv(io.StringIO(csv_of(table)))["label"][1] == "'" + new.label, "a label is no formula"
-
-
-def test_kept_runs_are_read_beside_the_server_that_trains_them(world):
-    runs, first, second = world.runs, ended(world, steps=10), begun(world)
-    runs.rename(first.id, ME, "short")
-    (runs.store.root / ("b" * 22)).mkdir()
-    (runs.store.root / f"{first.id}.new").mkdir()  # as in the middle of a save
-    before = sorted((path, path.stat().st_mtime_ns) for path in runs.store.root.rglob("*"))
-    table = Runs.table(saved.run for saved in open_kept_folders(runs.store.folder)).set_index("name")
-    assert set(table.index) == {first.name, second.name}
-    assert table.loc[first.name, ["label", "status", "step"]].tolist() == ["short", "done", 10]
-    assert before == sorted((path, path.stat().st_mtime_ns) for path in runs.store.root.rglob("*"))
-    assert list(open_kept_folders(runs.store.folder / "nowhere")) == []
-
-
-# letters are tokens, "." is the end, "?" is <unk>; in the marks "+" is right, "-" is wrong
-IDS = {".": EOS, "?": UNK}
 
 
 def ids(text: str) -> tuple[int, ...]:
@@ -275,12 +256,9 @@ def test_one_slip_does_not_make_the_rest_wrong(written, answer, marks):
     assert "".join("-+"[right] for right in tokens_correct(ids(written), [ids(answer)])) == marks
 
 
-def test_the_answer_that_agrees_most_is_the_one_that_counts():
-    assert tokens_correct(ids("acd."), [ids("xyz"), ids("acd"), ids("abcd")]) == (True,) * 4
-    assert tokens_correct(ids("ab."), []) == (False,) * 3
-
-
-def test_all_are_right_exactly_where_the_answer_was_written():
+def test_all_are_right_exactly_where_the_answer_was_written_and_the_one_that_agrees_most_counts():
     texts = ["".join(letters) for size in range(4) for letters in itertools.product("ab", repeat=size)]
     for written, answer in itertools.product(texts, texts):
         assert all(tokens_correct(ids(written + "."), [ids(answer)])) == (written == answer)
+    assert tokens_correct(ids("acd."), [ids("xyz"), ids("acd"), ids("abcd")]) == (True,) * 4
+    assert tokens_correct(ids("ab."), []) == (False,) * 3

@@ -33,6 +33,7 @@ UPLOADS = [
     ([("a/\u202e<b>\ud800.tsv", b"don &apos;t\tni@@ cht\n\n")], {"undo": True}),
 ]
 REFUSED = [([], {}), ([("a", b"a\nb\nc"), ("b", b"d\ne")], {}), ([("a.tsv", b"a\tb")], {"source": 7}), ([("a", b"%PDF")], {})]
+on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux says how much memory a process has")
 
 
 def refused(files, **choices) -> Refusal:
@@ -58,7 +59,7 @@ def here(monkeypatch):
     monkeypatch.setattr(subprocess, "run", run)
 
 
-def test_the_same_pairs_and_refusals_as_in_this_process(here):
+def test_the_same_pairs_and_refusals_as_in_this_process_and_each_gives_its_place_back(here, monkeypatch):
     for files, choices in UPLOADS:
         assert upload_process.read(files, Choices(**choices)) == read_files(files, Choices(**choices))
     for files, choices in REFUSED:
@@ -66,48 +67,6 @@ def test_the_same_pairs_and_refusals_as_in_this_process(here):
             read_files(files, Choices(**choices))
         there = refused(files, **choices)
         assert (there.key, there.values) == (directly.value.key, directly.value.values)
-
-
-def test_in_a_process_of_its_own_many_pairs_come_in_order_and_refusals_travel():
-    content = "".join(f"s{n}\tt{n}\n" for n in range(12_345)).encode()
-    assert upload_process.read([("a.tsv", content)]) == read_files([("a.tsv", content)])
-    assert upload_process.read([("a.tsv", b"a\tb\nabc\td\n")], max_characters=2).dropped == {"long": (2,)}
-    assert refused([("a.tsv", b"")]).key == "data.nothing_inside"
-
-
-def test_too_large_is_not_even_sent_and_what_takes_too_long_is_stopped(monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(subprocess, "run", None)
-        assert refused([("a", bytes(20 * 1024**2 + 1))]).key == "data.too_large"
-    monkeypatch.setattr(upload_process, "TIMEOUT_S", 0.01)
-    assert refused([("a.tsv", b"a\tb")]).key == "data.reading_slow"
-
-
-on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux says how much memory a process has")
-
-
-@on_linux
-def test_what_takes_too_long_of_a_processor_is_stopped(monkeypatch):
-    """By the clock it may take longer: on a busy machine others have the processor meanwhile."""
-    monkeypatch.setattr(upload_process, "SECONDS", 1.0)
-    found = refused([("long.tsv", b"".join(b"word %d in a line\tWort %d in einer Zeile\n" % (at, at) for at in range(200_000)))])
-    assert (found.key, found.values) == ("data.reading_slow", {"name": "long.tsv", "limit": 1.0})
-
-
-@on_linux
-def test_what_needs_too_much_memory_is_stopped():
-    wide = "\t".join(str(column) for column in range(20, 84)) + "\n"
-    found = refused([("wide.tsv", (wide * 105_000).encode())])
-    assert (found.key, found.values["name"]) == ("data.reading_memory", "wide.tsv")
-
-
-@pytest.mark.parametrize(("code", "key"), [(1, "data.reading_failed"), (-9, "data.reading_memory"), (3, "data.reading_memory")])
-def test_a_process_that_dies_is_a_refusal(monkeypatch, code, key):
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], code, b"", b"Traceback"))
-    assert refused([("a.tsv", b"a\tb")]).key == key
-
-
-def test_each_gives_its_place_back_and_its_seconds_count(here, monkeypatch):
     monkeypatch.setattr(upload_process, "QUEUE_TIMEOUT_S", 0.01)
     monkeypatch.setattr(upload_process, "UPLOAD_QUEUE", turns := UploadQueue(1))
     for _ in range(2):
@@ -116,6 +75,34 @@ def test_each_gives_its_place_back_and_its_seconds_count(here, monkeypatch):
     assert turns.cost("address") > 0
     with turns.turn((), 1, 0.0):
         assert refused([("a.tsv", b"a\tb")]).key == "data.reading_busy"
+
+
+def test_in_a_process_of_its_own_pairs_come_in_order_refusals_travel_and_what_is_too_large_or_slow_does_not(monkeypatch):
+    content = "".join(f"s{n}\tt{n}\n" for n in range(12_345)).encode()
+    assert upload_process.read([("a.tsv", content)]) == read_files([("a.tsv", content)])
+    assert upload_process.read([("a.tsv", b"a\tb\nabc\td\n")], max_characters=2).dropped == {"long": (2,)}
+    assert refused([("a.tsv", b"")]).key == "data.nothing_inside"
+    with monkeypatch.context() as patch:
+        patch.setattr(subprocess, "run", None)
+        assert refused([("a", bytes(20 * 1024**2 + 1))]).key == "data.too_large"
+    monkeypatch.setattr(upload_process, "TIMEOUT_S", 0.01)
+    assert refused([("a.tsv", b"a\tb")]).key == "data.reading_slow"
+
+
+@on_linux
+def test_what_needs_too_much_memory_or_too_long_of_a_processor_is_stopped(monkeypatch):
+    wide = "\t".join(str(column) for column in range(20, 84)) + "\n"
+    found = refused([("wide.tsv", (wide * 105_000).encode())])
+    assert (found.key, found.values["name"]) == ("data.reading_memory", "wide.tsv")
+    monkeypatch.setattr(upload_process, "SECONDS", 1.0)
+    found = refused([("long.tsv", b"".join(b"word %d in a line\tWort %d in einer Zeile\n" % (at, at) for at in range(200_000)))])
+    assert (found.key, found.values) == ("data.reading_slow", {"name": "long.tsv", "limit": 1.0})
+
+
+@pytest.mark.parametrize(("code", "key"), [(1, "data.reading_failed"), (-9, "data.reading_memory"), (3, "data.reading_memory")])
+def test_a_process_that_dies_is_a_refusal(monkeypatch, code, key):
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], code, b"", b"Traceback"))
+    assert refused([("a.tsv", b"a\tb")]).key == key
 
 
 class World:

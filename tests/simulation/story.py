@@ -301,8 +301,7 @@ class Story:
         for id, known in list(self.known.items()):
             self.runs.delete(id, known.token)
         assert self.world.scheduler.count() | {"alive": 0} == {"training": 0, "waiting": 0, "alive": 0, "replaced": 0, "lost": 0}
-        assert self.world.scheduler.reserved == 0
-        assert list(self.runs.store.root.iterdir()) == []
+        assert (self.world.scheduler.reserved, list(self.runs.store.root.iterdir())) == (0, [])
         gc.collect()
         assert open_files(self.runs.store.root) == 0
 

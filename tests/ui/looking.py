@@ -101,10 +101,8 @@ def _wrong(at: str, value: Any, hint: Any) -> Iterator[str]:
         yield f"{at}: {str(value)[:60]!r} is no {hint}"
 
 
-NAMES = (
-    "train", "status", "translate", "attention", "read_pairs", "read_file", "open_run", "stop", "delete", "labs", "curves", "runs",
-    "lab",
-)  # fmt: skip
+NAMES = ("train", "status", "translate", "attention", "read_pairs", "read_file", "open_run", "stop", "delete", "labs", "curves", "runs",
+         "lab")  # fmt: skip
 
 
 def begin(site, name: str, body: Any, way: str = "call/v2") -> httpx.Response:

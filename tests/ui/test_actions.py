@@ -22,6 +22,32 @@ from tests.runs.tiny import at_step
 from tests.ui.looking import TINY
 
 MINE, THEIRS = "a" * 32, "b" * 32
+NO_COMMANDS = (
+    None, [], {}, {"action": "pause"}, {"run": "x"}, {"action": "__init__", "run": "x"}, {"action": ["fork"], "run": "x"},
+    {"action": "train", "run": ""}, {"action": "train", "run": "", "knobs": []}, {"action": "rename", "run": "RUN", "label": ["a"]},
+    {"action": "live", "run": "RUN", "knob": ["learning_rate"]}, {"action": "control", "run": "RUN", "knob": 7},
+    {"action": "experiment", "run": "", "lab": ["skip"], "seed": 1}, {"action": "experiment", "run": "", "lab": "softmax", "seed": 1},
+)  # fmt: skip
+BODIES = (
+    b"[" * 30_000, b"\x00", b'{"action": "stop"}', b"[]", b"null", b"", b"9" * 5000, b"\xff\xfe", b'"\\ud800"', b"action=stop&run=reverse",
+    b'{"action": "rename", "run": "reverse", "label": "\xed\xa0\x80"}', b'{"action": "experiment", "run": "", "lab": "\\ud800", "seed": 1}',
+)  # fmt: skip
+WAYS = ("run/predict", "queue/join")
+NO_CALL_BODIES = {
+    "nothing": b"", "no JSON": b"[", "a list": b"[]", "null": b"null", "deep": b"[" * 50_000, "endless": b"9" * 5000,
+    "half a character": b'{"data": ["\\ud800"]}', "no UTF-8": b'{"data": "\xff"}', "NaN": b'{"data": [NaN]}',
+    "half a character, written out": b'{"data": ["\xed\xa0\x80"]}', "half a character in UTF-16": '{"data": ["\\ud800"]}'.encode("utf-16"),
+    "UTF-32": '{"data": []}'.encode("utf-32"),
+    "infinity": b'{"data": [1e999]}', "long number": b'{"data": [123456789012345678901234567890]}',
+    "deep values": b'{"data": ' + b"[" * 60 + b"]" * 60 + b"}",
+    "many values": b'{"data": [' + b"0," * 200_000 + b"0]}",
+}  # fmt: skip
+NO_CALLS = (
+    {"fn_index": 10**6}, {"fn_index": -1}, {"fn_index": "7"}, {"fn_index": 7.0}, {"fn_index": True}, {"fn_index": None},
+    {"fn_index": [7]}, {"data": None}, {"data": {}}, {"data": []}, {"data": [1]}, {"data": ["default"] * 99}, {"session_hash": ["a"]},
+    {"session_hash": "a b"}, {"session_hash": "x" * 65}, {"session_hash": "../.."}, {"session_hash": 7}, {"event_id": {}},
+    {"event_id": "\n"}, {"trigger_id": "a"}, {"trigger_id": 1.5}, {"batched": True}, {"simple_format": "yes"}, {"oauth_token": "x"},
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -44,8 +70,7 @@ def test_live_knobs_move_on_ones_own_run_alone(site, run):
     changed = {"memory_mode": "cut", "learning_rate": 0.5, "label_smoothing": 0.3, "max_grad_norm": 2.0}
     assert tuple(changed) == LIVE_KNOBS
     for name, value in changed.items():
-        assert site.act(THEIRS, "control", run.id, knob=name, value=value) == {}
-        assert run.live == live
+        assert (site.act(THEIRS, "control", run.id, knob=name, value=value), run.live) == ({}, live)
         assert site.act(MINE, "control", run.id, knob=name, value=value) == {}
         live[name] = value
         assert run.live == live
@@ -57,22 +82,11 @@ def test_live_knobs_move_on_ones_own_run_alone(site, run):
     assert site.act(MINE, "control", knob="learning_rate", value=0.1) == {}, "without a run it means the next one"
 
 
-NO_COMMANDS = (
-    None, [], {}, {"action": "pause"}, {"run": "x"}, {"action": "__init__", "run": "x"}, {"action": ["fork"], "run": "x"},
-    {"action": "train", "run": ""}, {"action": "train", "run": "", "knobs": []}, {"action": "rename", "run": "RUN", "label": ["a"]},
-    {"action": "live", "run": "RUN", "knob": ["learning_rate"]}, {"action": "control", "run": "RUN", "knob": 7},
-    {"action": "experiment", "run": "", "lab": ["skip"], "seed": 1}, {"action": "experiment", "run": "", "lab": "softmax", "seed": 1},
-)  # fmt: skip
-
-
-def test_what_is_no_command_is_refused(site, run):
+def test_what_is_no_command_no_value_of_a_knob_or_an_odd_message_is_refused_in_a_language_there_is(site, run):
     for message in NO_COMMANDS:
         own = {"run": run.id} if isinstance(message, dict) and message.get("run") == "RUN" else {}
         assert refusal(site, message | own if own else message) == ("page.not_a_command", None), message
     assert run.label == ""
-
-
-def test_no_knob_takes_nonsense(site):
     numbers = [name for name in KNOBS if not limits(name).text]
     for name in numbers:
         for value in (nan, inf, "nonsense", [], {}, 1e300, -1):
@@ -84,17 +98,12 @@ def test_no_knob_takes_nonsense(site):
     assert refusal(site, {"action": "train", "run": "", "knobs": huge})[0] == "model.too_large"
     for step in ("soon", inf, nan, [1], -1):
         assert refusal(site, {"action": "fork", "run": "reverse", "step": step})[0].startswith("config."), step
-
-
-def test_a_key_of_another_browser_makes_the_runs_of_both_its_own(site, run):
-    key = "c" * 32
-    there = site.train(key, {**TINY, "steps": 2})
-    for entered, sentence in {"": "not_a_key", "c" * 31: "not_a_key", "C" * 32: "not_a_key", "d" * 32: "key_unknown"}.items():
-        assert refusal(site, {"action": "take_key", "run": "", "key": entered})[0] == f"page.{sentence}", entered
-    assert site.act(MINE, "take_key", key=key) == {"notice": say("en", "page.key_taken", count=2)}
-    assert (set(site.runs.list_owned(key)), site.runs.list_owned(MINE)) == ({run, there}, [])
-    for one in (run, there):
-        site.runs.delete(one.id, key)
+    for body in BODIES:
+        for reply in (site.command(body, MINE), site.http.post(f"{PREFIX}/room/join", content=body, headers={"X-Playground-Token": MINE})):
+            assert (reply.status_code, reply.json()["key"]) == (400, "page.not_a_command"), body[:40]
+    for language in ("zh", "", "../../etc", "xx", '["en"]', "\x00"):
+        known = language if language in LANGUAGES else "en"
+        assert site.command({}, MINE, language).json()["error"] == say(known, "page.not_a_command"), language
 
 
 def test_only_a_page_of_this_server_is_heard_though_another_knows_the_token(site, run, monkeypatch):
@@ -118,26 +127,10 @@ def test_only_a_page_of_this_server_is_heard_though_another_knows_the_token(site
     monkeypatch.setenv("SPACE_HOST", "me-app.hf.space")  # a Space has another name inside
     for number, headers in enumerate([*here, {"Origin": "https://me-app.hf.space"}]):
         message = {"action": "rename", "run": run.id, "label": f"label {number}"}
-        assert site.command(message, MINE, **headers).json() == {"again": True}
-        assert run.label == f"label {number}"
+        assert (site.command(message, MINE, **headers).json(), run.label) == ({"again": True}, f"label {number}")
 
 
-BODIES = (
-    b"[" * 30_000, b"\x00", b'{"action": "stop"}', b"[]", b"null", b"", b"9" * 5000, b"\xff\xfe", b'"\\ud800"', b"action=stop&run=reverse",
-    b'{"action": "rename", "run": "reverse", "label": "\xed\xa0\x80"}', b'{"action": "experiment", "run": "", "lab": "\\ud800", "seed": 1}',
-)  # fmt: skip
-
-
-def test_odd_messages_are_refused_in_a_language_there_is_and_have_an_end(site):
-    for body in BODIES:
-        for reply in (site.command(body, MINE), site.http.post(f"{PREFIX}/room/join", content=body, headers={"X-Playground-Token": MINE})):
-            assert (reply.status_code, reply.json()["key"]) == (400, "page.not_a_command"), body[:40]
-    for language in ("zh", "", "../../etc", "xx", '["en"]', "\x00"):
-        known = language if language in LANGUAGES else "en"
-        assert site.command({}, MINE, language).json()["error"] == say(known, "page.not_a_command"), language
-
-
-def test_who_asks_sees_their_own_runs_only_and_no_key(site, run):
+def test_who_asks_sees_their_own_runs_only_and_no_key_and_a_key_of_another_makes_both_its_own(site, run):
     def read(path: str, token: str):
         return site.http.get(f"{PREFIX}/{path}", headers={"X-Playground-Token": token})
 
@@ -148,9 +141,14 @@ def test_who_asks_sees_their_own_runs_only_and_no_key(site, run):
     for reply in (*cards, *(read(path, MINE) for path in ("boot", "runs", "panel/runs", "history"))):
         assert not [key for key in (MINE, owner_of(MINE)) if key in reply.text]
     assert token_of(Headers({TOKEN: "x" * 200})) == "x" * 128
-
-
-WAYS = ("run/predict", "queue/join")
+    key = "c" * 32
+    there = site.train(key, {**TINY, "steps": 2})
+    for entered, sentence in {"": "not_a_key", "c" * 31: "not_a_key", "C" * 32: "not_a_key", "d" * 32: "key_unknown"}.items():
+        assert refusal(site, {"action": "take_key", "run": "", "key": entered})[0] == f"page.{sentence}", entered
+    assert site.act(MINE, "take_key", key=key) == {"notice": say("en", "page.key_taken", count=2)}
+    assert (set(site.runs.list_owned(key)), site.runs.list_owned(MINE)) == ({run, there}, [])
+    for one in (run, there):
+        site.runs.delete(one.id, key)
 
 
 class Page:
@@ -194,28 +192,10 @@ def page(site) -> Page:
 def refused(answer, status: int = 400) -> str:
     assert answer.status_code == status, answer.text
     body = answer.json()
-    assert body.keys() == {"error", "detail", "key"}
-    assert body["error"] == body["detail"]
+    assert (body.keys(), body["error"]) == ({"error", "detail", "key"}, body["detail"])
     assert "\n" not in body["error"]
     assert body["key"] in entries("en")
     return body["key"]
-
-
-NO_CALL_BODIES = {
-    "nothing": b"", "no JSON": b"[", "a list": b"[]", "null": b"null", "deep": b"[" * 50_000, "endless": b"9" * 5000,
-    "half a character": b'{"data": ["\\ud800"]}', "no UTF-8": b'{"data": "\xff"}', "NaN": b'{"data": [NaN]}',
-    "half a character, written out": b'{"data": ["\xed\xa0\x80"]}', "half a character in UTF-16": '{"data": ["\\ud800"]}'.encode("utf-16"),
-    "UTF-32": '{"data": []}'.encode("utf-32"),
-    "infinity": b'{"data": [1e999]}', "long number": b'{"data": [123456789012345678901234567890]}',
-    "deep values": b'{"data": ' + b"[" * 60 + b"]" * 60 + b"}",
-    "many values": b'{"data": [' + b"0," * 200_000 + b"0]}",
-}  # fmt: skip
-NO_CALLS = (
-    {"fn_index": 10**6}, {"fn_index": -1}, {"fn_index": "7"}, {"fn_index": 7.0}, {"fn_index": True}, {"fn_index": None},
-    {"fn_index": [7]}, {"data": None}, {"data": {}}, {"data": []}, {"data": [1]}, {"data": ["default"] * 99}, {"session_hash": ["a"]},
-    {"session_hash": "a b"}, {"session_hash": "x" * 65}, {"session_hash": "../.."}, {"session_hash": 7}, {"event_id": {}},
-    {"event_id": "\n"}, {"trigger_id": "a"}, {"trigger_id": 1.5}, {"batched": True}, {"simple_format": "yes"}, {"oauth_token": "x"},
-)  # fmt: skip
 
 
 def test_what_is_no_json_object_or_no_call_is_one_sentence(page):
@@ -262,18 +242,7 @@ def test_no_file_of_the_server_is_read_as_an_upload(page, site):
         assert page.queued(call)["output"]["data"][0]["reading"]["pairs"] == 2  # the first line is a header
 
 
-def test_a_mistake_in_a_listener_is_the_servers_and_says_nothing_of_it(page, monkeypatch, capfd):
-    def broken(*values):
-        raise ZeroDivisionError("a secret of the server")
-
-    monkeypatch.setattr(listeners, "default", broken)
-    answer = page.post("run/predict", page.call("reset"))
-    assert refused(answer, 500) == "page.went_wrong"
-    assert "secret" not in answer.text
-    assert "a secret of the server" in capfd.readouterr().err, "the log has it"
-
-
-def test_a_time_suits_own_pairs_that_are_seen_so_often(page, site):
+def test_a_time_suits_own_pairs_and_a_mistake_in_a_listener_is_the_servers_and_says_nothing_of_it(page, site, monkeypatch, capfd):
     pairs = Pairs(tuple(Pair(f"word{n} of{n}", f"wort{n} von{n}", n + 1) for n in range(300)), {}, 300, "tsv", ("own.tsv",))
     own = uploading.store_upload(pairs, uploading.ticket_of("a key"))
     asked = {"language": "en", "own": own, "ticket": uploading.ticket_of("a key")}
@@ -284,3 +253,11 @@ def test_a_time_suits_own_pairs_that_are_seen_so_often(page, site):
     suits = uploading.timed_values(pairs, own, given, told[0])
     assert suits
     assert dict(zip(uploading.TIMED[1:], told[1:], strict=True)) == {name: suits.get(name) for name in uploading.TIMED[1:]}
+    def broken(*values):
+        raise ZeroDivisionError("a secret of the server")
+
+    monkeypatch.setattr(listeners, "default", broken)
+    answer = page.post("run/predict", page.call("reset"))
+    assert refused(answer, 500) == "page.went_wrong"
+    assert "secret" not in answer.text
+    assert "a secret of the server" in capfd.readouterr().err, "the log has it"

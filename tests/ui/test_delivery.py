@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import zipfile
 from html import unescape
 from pathlib import Path
 
@@ -27,11 +26,13 @@ from playground.ui.assets import PREFIX, SCRIPT, TRACES, asset_path, choose_codi
 from playground.ui.delivery import FOR_EVER, MIN_GZIP_BYTES
 from playground.ui.downloads import LANGUAGES
 from playground.words import say
+from tests.export.test_taken_home import opened
 from tests.figures.gallery import gallery
 from tests.runs.tiny import ME, PAIRS, YOU, done, tiny
 from tests.ui.looking import all_blocks
 
 WHOLE = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+TAGS = {"en": "en-GB,en;q=0.9", "zh": "zh-CN,zh;q=0.9,en;q=0.8"}
 
 
 def raw(site, path: str, accepted: str = "gzip, deflate, br") -> tuple[httpx.Headers, bytes]:
@@ -39,7 +40,7 @@ def raw(site, path: str, accepted: str = "gzip, deflate, br") -> tuple[httpx.Hea
         return answer.headers, b"".join(answer.iter_raw())
 
 
-def test_answers_are_compressed_but_for_short_ones_and_streams(site):
+def test_answers_are_compressed_and_files_come_in_the_best_coding_and_are_kept_for_ever(site):
     for path in ("/", f"{PREFIX}/boot", f"{PREFIX}/panel/training?run=german_english"):
         (headers, body), (plain, whole) = raw(site, path), raw(site, path, "identity")
         assert (headers["Content-Encoding"], plain.get("Content-Encoding")) == ("gzip", None), path
@@ -52,9 +53,6 @@ def test_answers_are_compressed_but_for_short_ones_and_streams(site):
     with site.http.stream("GET", f"{PREFIX}/live/german_english", headers={"Accept-Encoding": "gzip"}) as answer:
         assert "Content-Encoding" not in answer.headers
         assert next(answer.iter_bytes()).startswith(b"id: ")
-
-
-def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
     assert 'href="?lang=zh&amp;tab=map#pg-view"' in site.http.get("/", params={"lang": "zh", "tab": "map"}).text, "a base is no way out"
     script = re.search(r"/assets/index-[\w-]+\.js", site.http.get("/").text.replace("./assets", "/assets"))[0]
     headers, _ = raw(site, script)
@@ -71,21 +69,15 @@ def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
     assert {header: choose_coding(header) for header in accepted} == accepted
 
 
-def test_the_pages_script_is_all_modules_and_leaves_none_to_be_fetched():
+def test_the_pages_script_is_all_modules_and_plotly_whole_but_for_the_traces_that_no_figure_has():
     script = read_raw_asset(SCRIPT).decode()
     assert len(re.findall(r"^const \$m\d+ = ", script, re.MULTILINE)) == len(list_modules()) - 1
     lines = re.findall(r"^ *(?:import|export) .*", script, re.MULTILINE)
     assert [line.rpartition(" = ")[2][:2] for line in lines] == ["$m"] * 3, "what Gradio's listeners call"
-
-
-def test_plotly_is_whole_but_for_the_traces_that_no_figure_has():
     assert len(shake_tree(WHOLE)) < len(WHOLE) / 3
     assert {trace["type"] for figure in gallery(12).values() for trace in figure["data"]} <= set(TRACES)
     for source in ("", "var Plotly=function(){return{}}();", "var a=W((e,t)=>{t.exports=1});var b=W(e=>{a()});"):
         assert shake_tree(source) == source
-
-
-TAGS = {"en": "en-GB,en;q=0.9", "zh": "zh-CN,zh;q=0.9,en;q=0.8"}
 
 
 def page(site, query: str = "", accepted: str = TAGS["en"], **headers: str) -> str:
@@ -109,17 +101,14 @@ def names(screen: str, kind: str) -> list[str]:
     return [unescape(text) for text in re.findall(rf'<span class="{kind}" style="--at:\d+">(.*?)</span>', screen)]
 
 
-def test_it_is_the_panel_s_own_picture(site):
+def test_the_first_screen_is_the_panel_s_own_picture_made_once_for_visitors_without_a_link(site, monkeypatch):
     language = "zh"
     screen = first(page(site, accepted=TAGS[language]))
     block = drawn(site, language, "")
     light, dark = (figure["data"][0]["z"] for figure in (block["figure"], drawn(site, language, "1")["figure"]))
     cells = re.findall(r'<rect x="(\d+)" y="(\d+)" width="1" height="1" fill="(#\w+)" style="--dark:(#\w+)"/>', screen)
-    expected = [
-        (str(column), str(row), Style().shades(light[row][column])[0], Style(dark=True).shades(dark[row][column])[0])
-        for row in range(len(light))
-        for column in range(len(light[0]))
-    ]
+    shades = lambda row, column: (Style().shades(light[row][column])[0], Style(dark=True).shades(dark[row][column])[0])  # noqa: E731
+    expected = [(str(column), str(row), *shades(row, column)) for row in range(len(light)) for column in range(len(light[0]))]
     assert cells == 2 * expected  # with the labels of two widths
     axes = block["figure"]["layout"]
     assert names(screen, "row")[: len(light)] == [unescape(text) for text in axes["yaxis"]["ticktext"]]
@@ -128,9 +117,6 @@ def test_it_is_the_panel_s_own_picture(site):
         assert text in unescape(screen)
     assert f'lang="{say(language, "language.html")}"' in screen
     assert say(language, "page.place_train") in screen
-
-
-def test_who_comes_without_a_link_gets_the_first_screen_which_is_made_once(site, monkeypatch):
     shipped, before = site.runs.shipped(), first(page(site))
     assert "训练" in first(page(site, "?lang=zh"))
     monkeypatch.setattr("playground.ui.document.still", lambda *_: pytest.fail("it was made again"))
@@ -191,9 +177,7 @@ def taken(site, run, token="", **parameters):
 
 def files(answer) -> dict[str, bytes]:
     assert answer.headers["content-type"] == "application/zip", answer.text
-    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
-        assert archive.testzip() is None
-        return {name: archive.read(name) for name in archive.namelist()}
+    return opened([answer.content])
 
 
 def test_a_run_goes_home_with_its_link_before_the_model_is_measured(site, monkeypatch):
@@ -204,11 +188,9 @@ def test_a_run_goes_home_with_its_link_before_the_model_is_measured(site, monkey
         pieces = answer.iter_bytes()
         content = next(pieces)
         started.set()
-        content += b"".join(pieces)
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        assert archive.testzip() is None
-        assert {"model.py", "use.py", "model.safetensors", "run.ipynb", "README.md"} <= set(archive.namelist())
-        card = archive.read("README.md").decode()
+        contents = opened([content, *pieces])
+    assert {"model.py", "use.py", "model.safetensors", "run.ipynb", "README.md"} <= contents.keys()
+    card = contents["README.md"].decode()
     assert f"{site.url.rstrip('/')}/?run=reverse" in card
     assert "nrefs:1" in card
     assert load(f"{site.url}?run=reverse&lang=zh&tab=map").translate("hello") == "olleh", "the link is loaded in code"

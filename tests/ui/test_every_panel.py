@@ -72,6 +72,23 @@ TWO = ("numbers_de", "reverse")
 RUNS = {"importance": TWO[:1], "score": TWO[:1], "reach": TWO, "evaluation": TWO}  # what is slow
 ENGLISH = re.compile(r"^[^\u4e00-\u9fff]*[A-Za-z’']{3,} [A-Za-z’']{2,}[^\u4e00-\u9fff]*$")
 UNTITLED = ("teacher_forcing", "step", "checks")  # what stands above is their title
+TWISTS = [name for name, alteration in VARIANTS.items() if name != default("variant") and not alteration.recurrent]
+RECURRENT = [name for name, alteration in VARIANTS.items() if alteration.recurrent]
+SEES_THE_FUTURE = ("no_causal_mask", "inverted_mask", "tiny_fill", "no_mask_at_inference")
+BUILT = [
+    {"positions": "rotary", "norm": "pre", "bias": False, "zero_init": True, "share_embeddings": "all"},
+    {"task": "german_english", "tokenizer": "bpe", "vocab_size": 96, "share_embeddings": "output"},
+    {"positions": "learned", "activation": "gelu", "task": "one_to_many", "optimiser": "adam", "schedule": "paper"},
+    {"positions": "both", "norm": "none", "activation": "none", "attention_scale": 0.0, "embedding_std": 0.5, "optimiser": "adamw"},
+    {"positions": "none", "residual": False, "attention_scale": 1.0, "embedding_scale": False, "task": "beer", "batch_size": 1},
+    {"n_heads": 8, "encoder_layers": 6, "decoder_layers": 2},
+]
+AT_NIGHT = {"marks": pytest.mark.night}
+NAMES = ["reverse", *(pytest.param(name, marks=pytest.mark.night) for name in ("numbers_de", "german_english"))]
+SENTENCES = {  # repeated words, repeated letters; the second of each only fills the batch, and leaves padding after the first
+    "german_english": ("die Frau findet die Frau", "wir glauben , dass die Ärztin die Frau findet"),
+    "reverse": ("abbaab", "vcuzhkcbbrgi"),
+}
 
 
 def strays(block: object, key: str = "") -> Iterator[str]:
@@ -136,20 +153,6 @@ def test_an_odd_number_is_brought_into_range(site):
             assert all(one["low"] <= one["value"] <= one["high"] for one in sliders), (name, value)
 
 
-TWISTS = [name for name, alteration in VARIANTS.items() if name != default("variant") and not alteration.recurrent]
-RECURRENT = [name for name, alteration in VARIANTS.items() if alteration.recurrent]
-SEES_THE_FUTURE = ("no_causal_mask", "inverted_mask", "tiny_fill", "no_mask_at_inference")
-BUILT = [
-    {"positions": "rotary", "norm": "pre", "bias": False, "zero_init": True, "share_embeddings": "all"},
-    {"task": "german_english", "tokenizer": "bpe", "vocab_size": 96, "share_embeddings": "output"},
-    {"positions": "learned", "activation": "gelu", "task": "one_to_many", "optimiser": "adam", "schedule": "paper"},
-    {"positions": "both", "norm": "none", "activation": "none", "attention_scale": 0.0, "embedding_std": 0.5, "optimiser": "adamw"},
-    {"positions": "none", "residual": False, "attention_scale": 1.0, "embedding_scale": False, "task": "beer", "batch_size": 1},
-    {"n_heads": 8, "encoder_layers": 6, "decoder_layers": 2},
-]
-AT_NIGHT = {"marks": pytest.mark.night}
-
-
 @pytest.fixture
 def trained(site):
     """trained(**knobs) -> a run of these, trained to its end."""
@@ -169,12 +172,14 @@ def test_every_panel_of_a_run_that_is_built_differently_conforms(site, trained, 
         conforming(site, name, run=run.id, step=("", "2")[at % 2], pos="learned", method="beam")
 
 
-def test_a_table_of_positions_that_was_learnt_is_shown(site, trained):
+def test_a_table_of_positions_that_was_learnt_is_shown_and_the_page_draws_exactly_the_kinds(site, trained):
     run = trained(positions="learned")
     panel = conforming(site, "positions", run=run.id, pos="learned")
     table, _ = site.reader.position_table(run, None)
     assert block(panel, "pos-learnt")["figure"]["data"][0]["z"][3] == pytest.approx(table[3].tolist(), abs=1e-2)
     assert "pos-beside" in ids(panel)
+    scripts = "".join(read_raw_asset(name).decode() for name in list_modules())
+    assert sorted(re.findall(r'^register\("(\w+)"', scripts, re.MULTILINE)) == sorted(KINDS)
 
 
 def refusal(variant: str, language: str, key: str) -> dict:
@@ -264,14 +269,6 @@ def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, trained
         activations(site.reader, run, None, "abc")
 
 
-def test_the_page_draws_exactly_these_kinds():
-    scripts = "".join(read_raw_asset(name).decode() for name in list_modules())
-    assert sorted(re.findall(r'^register\("(\w+)"', scripts, re.MULTILINE)) == sorted(KINDS)
-
-
-NAMES = ["reverse", *(pytest.param(name, marks=pytest.mark.night) for name in ("numbers_de", "german_english"))]
-
-
 def percents(text: str) -> list[str]:
     return re.findall(r"[\d.]+(?=\s?%)", text)
 
@@ -301,12 +298,6 @@ def test_everybody_says_the_same_number(site, name, capsys):
     assert f"{100 * row['exact_match']:.1f}" == number
 
 
-SENTENCES = {  # repeated words, repeated letters; the second of each only fills the batch, and leaves padding after the first
-    "german_english": ("die Frau findet die Frau", "wir glauben , dass die Ärztin die Frau findet"),
-    "reverse": ("abbaab", "vcuzhkcbbrgi"),
-}
-
-
 @pytest.mark.trust
 @pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
 @pytest.mark.parametrize("run", SENTENCES)
@@ -332,8 +323,7 @@ def test_labels_align_with_rows_and_columns_in_a_padded_batch(site, run, part):
     else:  # the row of position i is made from the token fed at i, and predicts the next
         queries = [f"{tgt_words.piece(token)} → {tgt_words.piece(following)}" for token, following in zip(fed, expected, strict=True)]
     keys, words = (fed, tgt_words) if part == "decoder" else (source, src_words)
-    assert meta["rows"] == queries
-    assert meta["columns"] == [words.piece(token) for token in keys]
+    assert (meta["rows"], meta["columns"]) == (queries, [words.piece(token) for token in keys])
     assert queries != [*queries[1:], queries[0]], "so that labels one row off would be seen"
     rows, columns = len(queries), len(keys)
     masked = np.isnan(drawn)

@@ -117,7 +117,7 @@ def test_the_board_has_every_run_what_they_came_to_and_a_verdict(site, dealt):
     assert verdict not in json.dumps(before)
 
 
-def test_a_power_law_is_found_with_its_interval_once_there_are_three_sizes():
+def test_a_power_law_and_what_a_lab_goes_by_are_found_with_their_intervals():
     sizes, dice = np.repeat([1000, 4000, 16000], 2), np.random.default_rng(7)
     exact, *fits = (fit_power_law(sizes, 5 * sizes**-0.3 * np.exp(dice.normal(0, noise, 6))) for noise in [0.0] + 400 * [0.2])
     assert (exact.exponent, exact.low, exact.high) == pytest.approx((0.3, 0.3, 0.3))
@@ -125,6 +125,10 @@ def test_a_power_law_is_found_with_its_interval_once_there_are_three_sizes():
     figure = scores([Point("a", 0, "b", 1000, 0.6)], ["arm"], "x", column="validation_loss", logarithmic=True, fit=exact.line)
     assert [go.Figure(figure).layout[axis].type for axis in ("xaxis", "yaxis")] == ["log", "log"]
     assert fit_power_law(sizes[:4], sizes[:4]) is None
+    run = SimpleNamespace(status="done", parent=None, history=SimpleNamespace(events=[]))
+    runs = [ClassRun(1, "", 0, run, LearningCurve([2], [1], [1], [share], [share + 2], [False])) for share in (0.9, 0.95, 1.0)]
+    pooled = [Board(None, 1, "", {"lab": name}, ["one"], runs).pooled(0) for name in ("heads", "order")]
+    assert [(round(one.mean, 6), one.high > 1) for one in pooled] == [(2.95, True), (0.95, False)], "a loss is not cut as a share is"
 
 
 def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, monkeypatch):
@@ -165,13 +169,6 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
         assert (block(panel, "verdict")["text"], shown["title"]) == (verdict, lab.say("zh", "short") + verdict)
         for activity in (posed, code["activity"]):
             do(site, TEACHER, "withdraw", **{**code, "activity": activity})
-
-
-def test_what_a_lab_goes_by_is_put_together_with_its_interval():
-    run = SimpleNamespace(status="done", parent=None, history=SimpleNamespace(events=[]))
-    runs = [ClassRun(1, "", 0, run, LearningCurve([2], [1], [1], [share], [share + 2], [False])) for share in (0.9, 0.95, 1.0)]
-    pooled = [Board(None, 1, "", {"lab": name}, ["one"], runs).pooled(0) for name in ("heads", "order")]
-    assert [(round(one.mean, 6), one.high > 1) for one in pooled] == [(2.95, True), (0.95, False)], "a loss is not cut as a share is"
 
 
 def test_the_board_goes_on_while_a_run_may_and_counts_none_that_was_changed(site, dealt, monkeypatch):

@@ -27,6 +27,9 @@ from playground.ui.network import KEEP_ALIVE_S, TimedProtocol, _warn_of_proxy, a
 from playground.ui.server import start
 from tests.runs.tiny import refused
 
+NUMBERS = [getattr(signal, name) for name in server.SIGNALS if hasattr(signal, name)]
+PRIVATE = re.compile(r"(from|import) gradio\.|gr\.\w+\._|demo\._|\b_queue\b|demo\.server\b|user_middleware|state_holder|\.fns\b")
+
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch):
@@ -34,19 +37,16 @@ def plain(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize(
-    ("host", "forwarded", "count", "address"),
-    [
-        ("192.0.2.7", [], "", "192.0.2.7"), ("192.0.2.7", ["198.51.100.1"], "", "192.0.2.7"),  # anybody can say so
-        ("10.0.0.1", ["6.6.6.6, 198.51.100.1"], "1", "198.51.100.1"),  # what our proxy added last
-        ("10.0.0.1", ["6.6.6.6", "198.51.100.1"], "space", "198.51.100.1"),
-        ("10.0.0.1", ["6.6.6.6, 198.51.100.1, 10.0.0.9"], "2", "198.51.100.1"),
-        ("10.0.0.1", ["198.51.100.1"], "3", "198.51.100.1"), ("10.0.0.1", [], "1", "10.0.0.1"),  # too few; past the proxy
-        ("192.0.2.7", ["198.51.100.1"], "-1", "192.0.2.7"), ("2001:db8::ffff:0:0:1", [], "", "2001:db8::/64"),
-        ("127.0.0.1", ["6.6.6.6, 198.51.100.1"], "share", "198.51.100.1"), ("192.0.2.7", ["198.51.100.1"], "share", "192.0.2.7"),
-        ("::ffff:192.0.2.7", [], "", "192.0.2.7"), ("x" * 100, [], "", "x" * 64),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("host", "forwarded", "count", "address"), [
+    ("192.0.2.7", [], "", "192.0.2.7"), ("192.0.2.7", ["198.51.100.1"], "", "192.0.2.7"),  # anybody can say so
+    ("10.0.0.1", ["6.6.6.6, 198.51.100.1"], "1", "198.51.100.1"),  # what our proxy added last
+    ("10.0.0.1", ["6.6.6.6", "198.51.100.1"], "space", "198.51.100.1"),
+    ("10.0.0.1", ["6.6.6.6, 198.51.100.1, 10.0.0.9"], "2", "198.51.100.1"),
+    ("10.0.0.1", ["198.51.100.1"], "3", "198.51.100.1"), ("10.0.0.1", [], "1", "10.0.0.1"),  # too few; past the proxy
+    ("192.0.2.7", ["198.51.100.1"], "-1", "192.0.2.7"), ("2001:db8::ffff:0:0:1", [], "", "2001:db8::/64"),
+    ("127.0.0.1", ["6.6.6.6, 198.51.100.1"], "share", "198.51.100.1"), ("192.0.2.7", ["198.51.100.1"], "share", "192.0.2.7"),
+    ("::ffff:192.0.2.7", [], "", "192.0.2.7"), ("x" * 100, [], "", "x" * 64),
+])  # fmt: skip
 def test_only_proxies_of_our_own_are_believed_and_one_undeclared_is_logged(monkeypatch, caplog, host, forwarded, count, address):
     settings = {"space": ("SPACE_ID", "ada/playground"), "share": ("GRADIO_SHARE", "true")}
     monkeypatch.setenv(*settings.get(count, ("PLAYGROUND_PROXIES", count)))
@@ -58,13 +58,10 @@ def test_only_proxies_of_our_own_are_believed_and_one_undeclared_is_logged(monke
     assert warnings == ["proxy_undeclared"] * (bool(forwarded) and address == host and count != "1")
 
 
-@pytest.mark.parametrize(
-    ("way", "named", "address"),
-    [
-        ("192.168.1.7", ["127.0.1.1"], "192.168.1.7"), (None, ["127.0.1.1", "10.0.0.4"], "10.0.0.4"),  # the second without a way out
-        ("127.0.0.1", ["127.0.1.1"], ""), (None, None, ""),  # the system refuses to say
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("way", "named", "address"), [
+    ("192.168.1.7", ["127.0.1.1"], "192.168.1.7"), (None, ["127.0.1.1", "10.0.0.4"], "10.0.0.4"),  # the second without a way out
+    ("127.0.0.1", ["127.0.1.1"], ""), (None, None, ""),  # the system refuses to say
+])  # fmt: skip
 def test_a_server_that_listens_to_others_has_the_address_that_leads_out(monkeypatch, tmp_path, way, named, address):
     def connect(way_out, to) -> None:
         if way is None:
@@ -87,13 +84,15 @@ def test_a_server_that_listens_to_others_has_the_address_that_leads_out(monkeypa
     assert network.describe_lan("0.0.0.0")["address"] == "", "a container's is none that a class could open"
 
 
-def test_the_server_listens_where_it_is_told_to_and_tells_its_address_at_the_machine_alone(monkeypatch, site):
+def test_the_server_listens_where_it_is_told_to_with_deadlines_and_tells_its_address_at_the_machine_alone(monkeypatch, site):
     assert network.server_name() == "127.0.0.1"
     assert not site.get("boot").json()["lan"]["listens"]
     there = site.http.get(f"{PREFIX}/boot", headers={"Host": "playground.example.org"}).json()["lan"]
     assert there == {"listens": True, "address": ""}
     monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
     assert (network.server_name(), network.server_name("::1")) == ("0.0.0.0", "::1")
+    config = site.app.get_blocks().server.config
+    assert (issubclass(config.http_protocol_class, TimedProtocol), config.timeout_keep_alive) == (True, KEEP_ALIVE_S)
 
 
 def test_a_port_that_is_named_must_be_free_and_without_one_the_next_free_is_taken(monkeypatch):
@@ -120,9 +119,6 @@ def test_the_page_is_whole_at_the_path_that_the_server_was_told(monkeypatch, tmp
             for asked in ("", "/", "/tools/pg", "/tools/pg/"):
                 assert '<base href="/tools/pg/" />' in http.get(asked).text, asked
         assert {"first_screens", "uploads", "drawings", *reader.caches} <= runs.memory.by_share().keys(), "all that is kept counts"
-
-
-NUMBERS = [getattr(signal, name) for name in server.SIGNALS if hasattr(signal, name)]
 
 
 @pytest.mark.fault("a terminal is closed under a server that nohup started", "it goes on")
@@ -155,14 +151,17 @@ def test_the_end_takes_no_more_requests_and_saves_before_it_leaves(monkeypatch):
     assert order == [("saved", True), "tunnel", ("left", 0)]
 
 
-PRIVATE = re.compile(r"(from|import) gradio\.|gr\.\w+\._|demo\._|\b_queue\b|demo\.server\b|user_middleware|state_holder|\.fns\b")
-
-
-def test_nothing_else_touches_it():
+def test_nothing_else_touches_it_and_the_process_of_a_share_link_ends_with_ours():
     files = sorted(Path(playground.ui.__file__).parent.rglob("*.py"))
     (file,) = (file for file in files if PRIVATE.search(file.read_text(encoding="utf-8")))
     assert file == Path(gradio_private.__file__)
     assert re.findall(r"^# hook (\d)", file.read_text(encoding="utf-8"), re.MULTILINE) == ["1", "2", "3", "4"]
+    tunnel = Tunnel("127.0.0.1", 1, "127.0.0.1", 1, "token", None)
+    process = tunnel.proc = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    gradio_private.CURRENT_TUNNELS.append(tunnel)  # as start_tunnel does
+    gradio_private.close_tunnels()
+    assert process.wait(60) != 0
+    gradio_private.CURRENT_TUNNELS.remove(tunnel)
 
 
 @pytest.mark.night
@@ -182,18 +181,3 @@ def test_an_idle_queue_looks_for_work_fifty_times_a_second(monkeypatch):
     monkeypatch.undo()
     demo.close()
     assert 0 < sum(queue is demo._queue for queue in looks) <= 1.1 / gradio_private.QUEUE_POLL_S
-
-
-def test_each_connection_has_deadlines(site):
-    """And no site may send cookies, which test_gate.py asks from outside."""
-    config = site.app.get_blocks().server.config
-    assert (issubclass(config.http_protocol_class, TimedProtocol), config.timeout_keep_alive) == (True, KEEP_ALIVE_S)
-
-
-def test_the_process_of_a_share_link_ends_with_ours():
-    tunnel = Tunnel("127.0.0.1", 1, "127.0.0.1", 1, "token", None)
-    process = tunnel.proc = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    gradio_private.CURRENT_TUNNELS.append(tunnel)  # as start_tunnel does
-    gradio_private.close_tunnels()
-    assert process.wait(60) != 0
-    gradio_private.CURRENT_TUNNELS.remove(tunnel)

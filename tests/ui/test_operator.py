@@ -105,8 +105,7 @@ def test_metrics_are_what_prometheus_reads(client, runs, working):
                 "waiting": counted["waiting"], "processes": counted["processes"]}  # fmt: skip
     for name, value in expected.items():
         assert samples[tuple(f"playground_{name}".split())] == value, name
-    assert samples["playground_workers_replaced_total",] == counted["replaced"]
-    assert samples["playground_held_bytes",] == runs.memory.held
+    assert (samples["playground_workers_replaced_total",], samples["playground_held_bytes",]) == (counted["replaced"], runs.memory.held)
     assert min(samples["playground_memory_bytes", "trainings"], samples["playground_kept_bytes",]) > 0
     assert samples["playground_events_total", "run_made", ""] >= 1
     assert (families["playground_events"].type, families["playground_runs"].type) == ("counter", "gauge")
@@ -135,11 +134,10 @@ def test_it_is_small_whole_and_has_no_secret(site):
     done(run)
 
 
-@pytest.mark.parametrize(
-    ("counted", "status", "code"),
-    [({}, "ok", 200), ({"waiting": 1}, "busy", 200), ({"unfinished": 9}, "busy", 200), ({"full": 1}, "busy", 200),
-     ({"alive": 0}, "failing", 503), ({"watchdog": 0, "waiting": 1}, "failing", 503), ({"housekeeper": 0}, "failing", 503)],
-)  # fmt: skip
+@pytest.mark.parametrize(("counted", "status", "code"), [
+    ({}, "ok", 200), ({"waiting": 1}, "busy", 200), ({"unfinished": 9}, "busy", 200), ({"full": 1}, "busy", 200),
+    ({"alive": 0}, "failing", 503), ({"watchdog": 0, "waiting": 1}, "failing", 503), ({"housekeeper": 0}, "failing", 503),
+])  # fmt: skip
 def test_the_status_is_one_that_docker_understands(site, counted, status, code):
     usual = dict.fromkeys(("training", "waiting", "kept", "unfinished", "replaced", "lost", "full"), 0)
     usual |= {"alive": 2, "watchdog": 1, "housekeeper": 1, "processes": 2}

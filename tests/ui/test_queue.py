@@ -12,6 +12,8 @@ from playground.runs.limits import RateLimit
 from playground.ui import turns
 from playground.ui.turns import ACTIVE_S, CPU_BUDGET, MAX_REFRESH_MS, REFRESH_MS, Call, Pace, Tally, Turns, sort_fairly
 
+COST = CPU_BUDGET * REFRESH_MS / 1000  # of a picture, in seconds, at which each visitor more adds as much as the first
+
 
 def heard(*sessions: str):
     return lambda call: call.session in sessions
@@ -148,9 +150,6 @@ def test_a_bucket_gives_no_more_than_it_holds_and_says_when_there_is_enough(step
     assert (bucket.take("ada", 5), bucket.take("ada", 0.1) > 0) == (0, True), "it holds no more than it does when it is full"
 
 
-COST = CPU_BUDGET * REFRESH_MS / 1000  # of a picture, in seconds, at which each visitor more adds as much as the first
-
-
 @pytest.fixture
 def clock():
     return SimpleNamespace(now=0.0)
@@ -192,7 +191,7 @@ def test_what_one_visitor_holds_open_slows_down_nobody(pace, streams):
     assert pace.refresh_ms("home") == 2 * REFRESH_MS
 
 
-def test_a_class_shares_what_the_server_can_spare_and_a_crowd_at_one_address_waits_longest_itself(pace, clock):
+def test_a_class_shares_what_the_server_can_spare_and_all_streams_look_at_one_moment(pace, clock):
     come(pace, "school", 30)
     assert pace.refresh_ms("school") == 30 * REFRESH_MS
     clock.now = ACTIVE_S + 1
@@ -203,9 +202,6 @@ def test_a_class_shares_what_the_server_can_spare_and_a_crowd_at_one_address_wai
     for address, visitors in (("home", 1), ("school", 20), ("cellar", 200)):
         come(pace, address, visitors)
     assert [*map(pace.refresh_ms, ("home", "school", "cellar"))] == [3 * REFRESH_MS, 60 * REFRESH_MS, MAX_REFRESH_MS]
-
-
-def test_all_streams_look_at_one_moment_ten_times_a_second_or_twice(pace, clock):
     for pace.streams, look in ((1, 0.1), (10, 0.2), (300, 0.5)):
         for clock.now in (60.01, 60.02, 60.09):
             assert (pace.poll_s, clock.now + pace.until_poll_s) == pytest.approx((look, 60 + look))

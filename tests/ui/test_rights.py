@@ -1,12 +1,10 @@
 """Each kind of person is answered as the right of a route, listener or action says; an id of another's opens and changes nothing; and
 own sentences are their owner's, unless they share them with the run's link."""
 
-import io
 import json
 import pickle
 import re
 import time
-import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -30,6 +28,7 @@ from playground.ui.page import build_page
 from playground.ui.rights import OFF, Right, Table
 from playground.words import LANGUAGES, say
 from tests import rights
+from tests.export.test_taken_home import opened
 from tests.hostile.attack import Attack
 from tests.hostile.people import GRADIO, SOURCE, Call, People, valid_calls
 from tests.reading.test_unpacking import zipped
@@ -42,6 +41,14 @@ from tests.ui.test_rooms import ANNA, ARMS, BEN, TEACHER, do
 
 CLOSED, ROOMS = ("page.not_a_command", "page.not_there"), {"rooms.not_in", "rooms.not_teacher"}
 REFUSED = {"runs.no_token", "api.no_owner", "runs.not_yours", "runs.sentences_private", "page.no_upload"} | ROOMS
+ROUTINE = {f"GET {GRADIO}/upload_progress", f"GET {GRADIO}/heartbeat/{{session_hash}}"}  # of Gradio's, which wait and know no ids
+LABEL = "label-of-the-owner"
+STRANGER = "s" * 32
+CANARIES = ("kanarie", "zeisig")  # a word of every source, and of every target
+SENTENCES = Pairs(tuple(Pair(f"kanarie {n} sings", f"zeisig {n} singt", n + 1) for n in range(60)), {}, 60, "tsv", ("own.tsv",))
+KNOBS = {**TINY, "task": "own", "tokenizer": "characters", "steps": 10}
+BESIDE = ("training", "runs", "same_sentence", "disagreements", "reach")  # panels of another run that look at this one
+WITHOUT = ("runs", "board", "training", "course", "labs")  # panels that have something to show without the sentences
 
 
 @pytest.fixture(scope="module")
@@ -56,18 +63,14 @@ def _train_little() -> Iterator[None]:
         yield
 
 
-def test_each_person_may_do_what_the_table_says_and_nothing_else(rows):
+def test_each_person_may_do_what_the_table_says_and_nothing_else_and_reads_nothing_of_another(rows):
     wrong = {}
     for row in rows.values():
         for who in PEOPLE:
             reply = row.answers[who]
             if reply not in CLOSED if row.right is Right.OFF else (reply in REFUSED) == (who in who_may(row.right)):
                 wrong[row.kind, who] = row.right, reply
-    assert wrong == {}
-    assert len(rights.table(list(rows.values())).splitlines()) == 2 + len(rows)
-
-
-def test_no_answer_has_what_belongs_to_another(rows):
+    assert (wrong, len(rights.table(list(rows.values())).splitlines())) == ({}, 2 + len(rows))
     assert {row.kind: row.read for row in rows.values() if row.read} == {}
 
 
@@ -95,7 +98,7 @@ def routes_of(app) -> Iterator[tuple[str, str]]:
                 yield method, one.path
 
 
-def test_all_that_can_be_reached_is_declared_and_nothing_else(site):
+def test_all_that_can_be_reached_is_declared_and_no_route_takes_another_method(site):
     """A route or listener without a declared right is closed: give it a GuardedRoute, or add it to Listeners, with its right."""
     there, table = set(routes_of(site.app)), Table(site.app.routes)
     rows = {(rule.method, rule.path) for rule in table.rules if "/mcp/" not in rule.path}
@@ -108,9 +111,6 @@ def test_all_that_can_be_reached_is_declared_and_nothing_else(site):
     paths = [getattr(route, "path", "") for route in site.app.router.routes]  # ours come first, from the first request on
     assert max(at for at, path in enumerate(paths) if path.startswith(PREFIX)) < paths.index("/config")
     assert paths.index("/gradio_api/deep_link") < paths.index("/config")
-
-
-def test_no_route_takes_a_method_that_is_not_declared(site):
     table = Table(site.app.routes)
     for path in {re.sub(r"\{.*?\}", "reverse", rule.path) for rule in table.rules if rule.path.startswith(PREFIX)}:
         for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND", "X"):
@@ -119,10 +119,6 @@ def test_no_route_takes_a_method_that_is_not_declared(site):
                 answer = site.http.request(method, path)
                 assert (answer.status_code, answer.headers["allow"]) == (405, ", ".join(others)), (method, path)
                 assert answer.json()["key"] == "page.not_there"
-
-
-ROUTINE = {f"GET {GRADIO}/upload_progress", f"GET {GRADIO}/heartbeat/{{session_hash}}"}  # of Gradio's, which wait and know no ids
-LABEL = "label-of-the-owner"
 
 
 @pytest.fixture(scope="module")
@@ -180,14 +176,6 @@ def test_the_ids_of_others_open_nothing_wherever_they_stand(site, people, each):
         assert owned(site, people) == before, kind
 
 
-STRANGER = "s" * 32
-CANARIES = ("kanarie", "zeisig")  # a word of every source, and of every target
-SENTENCES = Pairs(tuple(Pair(f"kanarie {n} sings", f"zeisig {n} singt", n + 1) for n in range(60)), {}, 60, "tsv", ("own.tsv",))
-KNOBS = {**TINY, "task": "own", "tokenizer": "characters", "steps": 10}
-BESIDE = ("training", "runs", "same_sentence", "disagreements", "reach")  # panels of another run that look at this one
-WITHOUT = ("runs", "board", "training", "course", "labs")  # panels that have something to show without the sentences
-
-
 @pytest.fixture(scope="module")
 def own(site) -> Run:
     lines = "\n".join(f"{source}\t{target}" for source, target, _ in SENTENCES.pairs)
@@ -212,8 +200,7 @@ def get(site, path: str, token: str, **query: str) -> str:
     answer = site.http.get(f"{PREFIX}/{path}", params=query, headers={"X-Playground-Token": token})
     if not answer.content.startswith(b"PK"):
         return answer.content.decode("utf-8", "replace")
-    with zipfile.ZipFile(io.BytesIO(answer.content)) as contents:
-        return "".join(contents.read(name).decode("utf-8", "replace") for name in contents.namelist())
+    return "".join(data.decode("utf-8", "replace") for data in opened([answer.content]).values())
 
 
 def leaks(site, run: Run, token: str, **more: str) -> set[str]:
@@ -259,7 +246,7 @@ def test_without_them_there_are_settings_and_curves(site, own):
     assert "own" not in looking.call(site, "status", run=own.id)["settings"]
 
 
-def test_they_can_not_be_taken_by_a_run_of_another(site, own, room):
+def test_they_can_not_be_taken_by_a_run_of_another_and_what_the_teacher_deals_is_shared_with_the_class(site, own, room):
     for action in ("copy", "fork", "repeat", "tune"):
         with pytest.raises(Refusal, check=lambda refusal: refusal.key == "runs.sentences_private"):
             site.act(STRANGER, action, own.id, knobs=KNOBS, edits="memory:0,0=1")
@@ -267,6 +254,10 @@ def test_they_can_not_be_taken_by_a_run_of_another(site, own, room):
     for knobs, arms in ((taken, ARMS), ({**KNOBS, "task": "copy"}, [{"task": "copy"}, {"task": "own", "own": taken["own"]}])):
         answer = do(site, TEACHER, "deal", code=room, knobs=knobs, arms=arms, order="together")
         assert answer["key"] == "page.no_upload", arms
+    knobs = {**KNOBS, "own": uploading.store_upload(SENTENCES, uploading.ticket_of(TEACHER))}
+    name = do(site, TEACHER, "deal", code=room, knobs=knobs, arms=ARMS, order="together")["activity"]
+    run = site.runs.get(do(site, ANNA, "train", code=room, activity=name)["run"])
+    assert (run.sentences_shared, run.pairs) == (True, SENTENCES)
 
 
 def test_a_run_is_fine_tuned_on_other_data_after_what_it_does_not_know_is_said(site, own):
@@ -290,8 +281,7 @@ def test_a_run_is_fine_tuned_on_other_data_after_what_it_does_not_know_is_said(s
 
 def test_a_downloaded_run_opens_as_its_takers_and_is_data(site, own):
     content = site.http.get(f"{PREFIX}/takeaway/{own.id}", params={"sentences": "on"}, headers={"X-Playground-Token": BEN}).content
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        contents = {f"folder/{name}": archive.read(name) for name in archive.namelist()}
+    contents = {f"folder/{name}": data for name, data in opened([content]).items()}
     contents["folder/model.py"] = b"raise SystemExit"
 
     def send(token: str | None = STRANGER, **changes: bytes | None) -> dict:
@@ -300,17 +290,16 @@ def test_a_downloaded_run_opens_as_its_takers_and_is_data(site, own):
         headers = {} if token is None else {"X-Playground-Token": token}
         return site.http.post(f"{PREFIX}/open", params={"name": "taken.zip"}, content=body, headers=headers).json()
 
-    opened = site.runs.get(send()["run"])
-    assert (opened.label, opened.status, opened.step, opened.parent) == ("taken", "done", own.step, None)
-    assert site.runs.owns(opened.id, STRANGER)
-    assert leaks(site, opened, ANNA) == set()
-    assert opened.history.validations.rows() == own.history.validations.rows()
-    assert same_parameters(opened.snapshot.parameters, own.snapshot.parameters)
-    ours, theirs = (site.runs.corpora.get(run.experiment, run.pairs) for run in (opened, own))
+    copy = site.runs.get(send()["run"])
+    assert (copy.label, copy.status, copy.step, copy.parent) == ("taken", "done", own.step, None)
+    assert site.runs.owns(copy.id, STRANGER)
+    assert (leaks(site, copy, ANNA), copy.history.validations.rows()) == (set(), own.history.validations.rows())
+    assert same_parameters(copy.snapshot.parameters, own.snapshot.parameters)
+    ours, theirs = (site.runs.corpora.get(run.experiment, run.pairs) for run in (copy, own))
     assert ours.heldout == theirs.heldout
     for name in PANELS:
-        assert "error" not in json.loads(get(site, f"panel/{name}", STRANGER, run=opened.id)), name
-    assert done(site.runs.get(site.act(STRANGER, "fork", opened.id)["run"])).status == "done"
+        assert "error" not in json.loads(get(site, f"panel/{name}", STRANGER, run=copy.id)), name
+    assert done(site.runs.get(site.act(STRANGER, "fork", copy.id)["run"])).status == "done"
     pickled = pickle.dumps({"weight": 1})
     for key, answer in (
         ("export.without_sentences", send(sentences_tsv=None)), ("runs.not_a_run", send(model_safetensors=pickled)),
@@ -333,10 +322,3 @@ def test_the_id_of_an_upload_tells_a_stranger_not_even_whether_there_is_one(site
     uploading.forget(id, uploading.ticket_of(STRANGER))
     assert uploading.find_pairs(site.runs, id, uploading.ticket_of(STRANGER)) is None
     assert "zeisig" in get(site, "export", BEN, own=id, kind="tsv")
-
-
-def test_what_the_teacher_deals_is_shared_with_the_class(site, room):
-    own = uploading.store_upload(SENTENCES, uploading.ticket_of(TEACHER))
-    name = do(site, TEACHER, "deal", code=room, knobs={**KNOBS, "own": own}, arms=ARMS, order="together")["activity"]
-    run = site.runs.get(do(site, ANNA, "train", code=room, activity=name)["run"])
-    assert (run.sentences_shared, run.pairs) == (True, SENTENCES)

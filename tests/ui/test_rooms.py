@@ -19,6 +19,22 @@ from tests.ui.looking import TINY, block, panel_of
 
 TEACHER, ANNA, BEN = (letter * 32 for letter in "def")
 CANARY = "Canary-Marguerite"
+ARMS = [{"learning_rate": 0.01}, {"learning_rate": 0.02}]
+NO_ACTIONS = (
+    ("nothing", {}), ("join", {"nickname": "", "code": 5}), ("open", {"language": "en", "ends": True}), ("open", {"ends": 1}),
+    ("hide", {"member": "1", "hidden": True}), ("hide", {"member": 1, "hidden": 1}), ("cursor", {"cursor": {"head": 2}}),
+    ("cursor", {"cursor": "head"}), ("follow", {"following": "no"}), ("fix", {"fixed": []}), ("fix", {}), ("assign", {"text": 5, "to": {}}),
+    ("assign", {"text": "x", "to": "skip"}), ("limit", {"limits": 5}), ("tick", {"done": 1}), ("progress", {"done": []}),
+    ("deal", {"knobs": [], "arms": ARMS, "order": "together"}), ("deal", {"knobs": {}, "arms": [1, 2], "order": "together"}),
+    ("deal", {"knobs": {}, "arms": ARMS, "order": 1}), ("deal_lab", {"lab": "softmax", "order": "together"}),
+    ("share_board", {"activity": "x", "shared": "yes"}), ("train", {"activity": 1}), ("ask", {"about": "lab", "cursor": {"lab": 5}}),
+    ("close", {"activity": 5}),
+)  # fmt: skip
+CARL = "9" * 32
+LAB = LABS["softmax"]
+RIGHT = LAB.outcome().answer
+WRONG = next(guess for guess in LAB.guesses if guess != RIGHT)
+CURSOR = {"run": "reverse", "tab": "labs", "lab": "softmax", "guess": RIGHT, "sure": "95", "lesson": ""}
 
 
 def do(site, token: str | None, action: str, lang: str = "en", **values: object) -> dict:
@@ -63,25 +79,18 @@ def test_who_is_not_or_no_longer_in_a_room_hears_nothing_and_learns_not_whether_
         assert [line for line in lines if line][-2:] == ["event: gone", "data: {}"]
 
 
-ARMS = [{"learning_rate": 0.01}, {"learning_rate": 0.02}]
-NO_ACTIONS = (
-    ("nothing", {}), ("join", {"nickname": "", "code": 5}), ("open", {"language": "en", "ends": True}), ("open", {"ends": 1}),
-    ("hide", {"member": "1", "hidden": True}), ("hide", {"member": 1, "hidden": 1}), ("cursor", {"cursor": {"head": 2}}),
-    ("cursor", {"cursor": "head"}), ("follow", {"following": "no"}), ("fix", {"fixed": []}), ("fix", {}), ("assign", {"text": 5, "to": {}}),
-    ("assign", {"text": "x", "to": "skip"}), ("limit", {"limits": 5}), ("tick", {"done": 1}), ("progress", {"done": []}),
-    ("deal", {"knobs": [], "arms": ARMS, "order": "together"}), ("deal", {"knobs": {}, "arms": [1, 2], "order": "together"}),
-    ("deal", {"knobs": {}, "arms": ARMS, "order": 1}), ("deal_lab", {"lab": "softmax", "order": "together"}),
-    ("share_board", {"activity": "x", "shared": "yes"}), ("train", {"activity": 1}), ("ask", {"about": "lab", "cursor": {"lab": 5}}),
-    ("close", {"activity": 5}),
-)  # fmt: skip
-
-
-def test_what_no_page_sends_is_refused(site, room):
+def test_what_no_page_sends_is_refused_and_who_wants_to_be_forgotten_leaves_with_their_runs(site, room):
     for action, values in NO_ACTIONS:
         code = {} if action == "open" else {"code": room["code"]}
         assert do(site, TEACHER, action, **code | values)["key"] == "page.not_a_command", (action, values)
     assert do(site, None, "end", code=room["code"])["key"] == "runs.no_token"
     assert enter(site, TEACHER, room["code"])["room"]["teacher"]
+    gone, other = site.train(ANNA, TINY), site.train(BEN, TINY)
+    do(site, ANNA, "join", code=room["code"], nickname="Anna")
+    answer = do(site, ANNA, "forget")
+    assert (answer["gone"], answer["notice"]) == (True, say("en", "page.room_forgotten", count=1))
+    assert enter(site, TEACHER, room["code"])["room"]["members"] == []
+    assert (site.runs.list_owned(ANNA), site.runs.list_owned(BEN), site.runs.find(gone.id)) == ([], [other], None)
 
 
 def test_a_name_is_told_to_its_teacher_and_its_owner_alone(site, room):
@@ -101,15 +110,6 @@ def test_a_name_is_told_to_its_teacher_and_its_owner_alone(site, room):
     site.runs.delete(run.id, ANNA)
 
 
-def test_who_wants_to_be_forgotten_leaves_with_their_runs(site, room):
-    gone, other = site.train(ANNA, TINY), site.train(BEN, TINY)
-    do(site, ANNA, "join", code=room["code"], nickname="Anna")
-    answer = do(site, ANNA, "forget")
-    assert (answer["gone"], answer["notice"]) == (True, say("en", "page.room_forgotten", count=1))
-    assert enter(site, TEACHER, room["code"])["room"]["members"] == []
-    assert (site.runs.list_owned(ANNA), site.runs.list_owned(BEN), site.runs.find(gone.id)) == ([], [other], None)
-
-
 @pytest.mark.fault("the server ends while a teacher shows something else than before", "the class is where it was")
 def test_where_the_teacher_looks_outlives_the_server(tmp_path):
     runs = Runs(tmp_path, shipped=None)
@@ -121,13 +121,6 @@ def test_where_the_teacher_looks_outlives_the_server(tmp_path):
     finally:
         runs.close()
     assert Rooms(tmp_path / "rooms").authenticate(code, ticket_of(code, TEACHER))[0].cursor == {"layer": "2"}
-
-
-CARL = "9" * 32
-LAB = LABS["softmax"]
-RIGHT = LAB.outcome().answer
-WRONG = next(guess for guess in LAB.guesses if guess != RIGHT)
-CURSOR = {"run": "reverse", "tab": "labs", "lab": "softmax", "guess": RIGHT, "sure": "95", "lesson": ""}
 
 
 class Class:
@@ -200,10 +193,8 @@ def test_a_question_is_asked_guessed_closed_revealed_and_taken_back(group):
         assert f'"state":"{state}"' in everything
         assert '"answered":7' in everything
         assert not [word for word in (*LAB.guesses, '"95"', '"50"', "counts", "answers", "options") if word in everything], state
-        assert group.result(ANNA)["key"] == "rooms.not_revealed"
-        assert group.do(TEACHER, "close") == {"done": True}
-    assert group.guess(ANNA, RIGHT, "95")["key"] == "rooms.question_closed"
-    assert group.reveal() == {"done": True}
+        assert (group.result(ANNA)["key"], group.do(TEACHER, "close")) == ("rooms.not_revealed", {"done": True})
+    assert (group.guess(ANNA, RIGHT, "95")["key"], group.reveal()) == ("rooms.question_closed", {"done": True})
     assert group.question(ANNA) == group.question(BEN) == group.question(TEACHER)
     assert group.result(ANNA) == group.result(BEN) == group.result(TEACHER)
     assert "answers" not in group.everything()
@@ -214,11 +205,10 @@ def test_a_question_is_asked_guessed_closed_revealed_and_taken_back(group):
     assert [note for note in notes if "✓" in note] == [f"<b>✓ {LAB.say('zh', f'guess_{RIGHT}')}</b>"]
     expected = [say("zh", "lessons.class_calibration", percent=percent, right=right, count=3) for percent, right in (("75", 0), ("95", 3))]
     assert all(sentence in calibration["text"] for sentence in expected)
-    assert group.do(TEACHER, "withdraw") == {"done": True}
-    assert group.activities(ANNA) == {}
+    assert (group.do(TEACHER, "withdraw"), group.activities(ANNA)) == ({"done": True}, {})
 
 
-def test_what_can_not_be_is_refused(group):
+def test_the_question_of_a_lesson_is_about_the_run_on_screen_and_what_can_not_be_asked_is_refused(group):
     for reply, key in (
         (group.result("z" * 32), "rooms.not_in"),
         (group.ask({"lab": "nothing"}), "lessons.no_lab"),
@@ -227,6 +217,15 @@ def test_what_can_not_be_is_refused(group):
         (group.ask({"tab": "labs"}, "tab"), "rooms.no_question"),
     ):
         assert reply["key"] == key, reply
+    place = {"lesson": "attention", "run": "reverse", "text": "hello"}
+    group.ask({**place, "tab": "course", "lab": "masks"}, "lesson")  # a lab that was open before
+    assert (group.question(BEN)["place"], group.reveal(run="sort")) == (place, {"done": True})
+    question = next(lesson.question for lesson in LESSONS if lesson.name == "attention")
+    reader, run = group.site.reader, group.site.runs.get("reverse")
+    assert group.question(BEN)["answer"] == question.answer(reader, run, None, "hello")[0]
+    assert group.do(TEACHER, "withdraw") == {"done": True}
+    group.ask({"lesson": "attention", "run": "deleted"}, "lesson")
+    assert (group.reveal(), group.question(BEN)["answer"]) == ({"done": True}, "")
 
 
 def test_an_experiment_marks_the_right_guess_once_it_has_run(group, monkeypatch):
@@ -245,16 +244,3 @@ def test_an_experiment_marks_the_right_guess_once_it_has_run(group, monkeypatch)
     assert (choice["off"], choice["value"]) == (True, lab.guesses[0]), "fixed once training has begun"
     blocks = group.site.panel("labs", **cursor, arms=arms, guess=group.question(ANNA)["answer"], sure="95")["blocks"]
     assert next(block for block in blocks if block["id"] == "record")["right"]
-
-
-def test_the_question_of_a_lesson_is_about_the_run_that_was_on_screen_and_of_one_that_is_gone_marks_no_guess(group):
-    place = {"lesson": "attention", "run": "reverse", "text": "hello"}
-    group.ask({**place, "tab": "course", "lab": "masks"}, "lesson")  # a lab that was open before
-    assert group.question(BEN)["place"] == place
-    assert group.reveal(run="sort") == {"done": True}
-    question = next(lesson.question for lesson in LESSONS if lesson.name == "attention")
-    reader, run = group.site.reader, group.site.runs.get("reverse")
-    assert group.question(BEN)["answer"] == question.answer(reader, run, None, "hello")[0]
-    assert group.do(TEACHER, "withdraw") == {"done": True}
-    group.ask({"lesson": "attention", "run": "deleted"}, "lesson")
-    assert (group.reveal(), group.question(BEN)["answer"]) == ({"done": True}, "")

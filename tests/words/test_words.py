@@ -13,27 +13,19 @@ import pytest
 from playground import words
 from playground.cli import main
 from playground.config import KNOBS, PRESETS, Refusal, limits
-from playground.words import (
-    ENGLISH,
-    LANGUAGES,
-    OFFERED,
-    areas,
-    entries,
-    files,
-    glossary,
-    known,
-    list_terms,
-    listed,
-    named,
-    own_entries,
-    paragraph,
-    preferred,
-    printed,
-    say,
-)
+from playground.words import ENGLISH, LANGUAGES, OFFERED, entries, glossary, known, list_terms, named, own_entries, preferred, printed, say
 
 ROOT = Path(__file__).parents[2] / "playground"
 HOLE = "\0"  # where a value goes
+PRINTED = {
+    "-0.35": "−0.35", "-1,024": "−1,024", "-5 %": "−5 %", "-1e30": "−1e30", "-1e-9": "−1e−9",
+    "2.8e-17": "2.8\u00a0×\u00a010⁻¹⁷", "1e-100": "1\u00a0×\u00a010⁻¹⁰⁰", "-1e-07": "−1\u00a0×\u00a010⁻⁷", "4.5e+06": "4.5\u00a0×\u00a010⁶",
+}  # fmt: skip
+COUNTED = {
+    "evaluation.unfinished": ({}, "count", "1 output was stopped", "2 outputs were stopped"),
+    "page.verdict_wrong": ({"tokens": 5, "reference": "a"}, "wrong", "1 of 5 tokens differs from", "2 of 5 tokens differ from"),
+    "compare.repeated": ({"seeds": "2"}, "count", "1 new run, seed 2", "2 new runs, seeds 2"),
+}
 
 
 def placeholders(text: str) -> set[str]:
@@ -44,9 +36,9 @@ def placeholders(text: str) -> set[str]:
 def test_every_language_holds_the_same_keys_with_the_same_placeholders(language):
     english, own = ({key: placeholders(text) for key, text in own_entries(name).items()} for name in (ENGLISH, language))
     assert own == english
-    for file in files(language):  # JSON keeps the last of two sentences under one key
+    for file in words.files(language):  # JSON keeps the last of two sentences under one key
         json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=unique)
-    assert sum(len(texts) for file in files(language) for texts in areas(file).values()) == len(own)  # and so would two files
+    assert sum(len(texts) for file in words.files(language) for texts in words.areas(file).values()) == len(own)  # and so would two files
 
 
 def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -77,14 +69,11 @@ def test_a_language_may_have_some_sentences_and_the_rest_is_english(monkeypatch,
     assert [preferred("es", ""), preferred("en", "es")] == ["en", "es"], "only on request"
 
 
-def test_chinese_is_chinese():
+def test_chinese_is_chinese_and_every_knob_has_its_words():
     """Sentences of some length hold Chinese characters: nothing was left in English, but mathematics."""
     chinese_or_a_name = re.compile(r"[\u4e00-\u9fff]|^[\W\d_a-zA-Zαβ₁₂√×÷ᵀ]{0,40}$")
     unlike = [key for key, text in entries("zh").items() if not chinese_or_a_name.search(text)]
     assert not [key for key in unlike if not re.match(r"(map|tour)\.formula_", key) and not key.endswith(".shape")]
-
-
-def test_every_knob_has_its_words():
     choices = ("tokenizer", "positions", "norm", "activation", "share_embeddings", "batch_unit", "optimiser", "schedule")
     keys = {f"knobs.{name}.{part}" for name in KNOBS for part in ("label", "help")} | {f"knobs.preset.{name}" for name in PRESETS}
     keys |= {f"knobs.{name}.{choice}" for name in choices for choice in limits(name).choices}
@@ -115,10 +104,13 @@ def strings() -> tuple[set[str], set[str]]:
     return keys, texts
 
 
-def test_every_sentence_the_code_asks_for_exists():
-    keys, _ = strings()
+def test_every_sentence_the_code_asks_for_exists_and_none_is_left_that_it_does_not_ask_for():
+    keys, texts = strings()
     assert len(keys) > 100
     assert not [key for key in keys if not all(known(language, key) for language in LANGUAGES)]
+    assert unused(entries(ENGLISH), texts) == []
+    for texts, used in ((["page.gone", "gone", "page.go\0e", "\0one"], True), (["runs.gone", "page.\0", "\0e", "what is gone"], False)):
+        assert all((unused(["page.gone"], {text}) == []) == used for text in texts)
 
 
 def unused(keys: Iterable[str], texts: set[str]) -> list[str]:
@@ -128,18 +120,6 @@ def unused(keys: Iterable[str], texts: set[str]) -> list[str]:
     fits = re.compile("|".join(re.escape(text).replace(re.escape(HOLE), ".+") for text in patterns))
     names = {key: key.partition(".")[2] for key in keys}
     return [key for key, name in names.items() if not ({key, name} & texts or fits.fullmatch(key) or fits.fullmatch(name))]
-
-
-def test_no_sentence_is_left_that_the_code_does_not_ask_for():
-    assert unused(entries(ENGLISH), strings()[1]) == []
-    for texts, used in ((["page.gone", "gone", "page.go\0e", "\0one"], True), (["runs.gone", "page.\0", "\0e", "what is gone"], False)):
-        assert all((unused(["page.gone"], {text}) == []) == used for text in texts)
-
-
-PRINTED = {
-    "-0.35": "−0.35", "-1,024": "−1,024", "-5 %": "−5 %", "-1e30": "−1e30", "-1e-9": "−1e−9",
-    "2.8e-17": "2.8\u00a0×\u00a010⁻¹⁷", "1e-100": "1\u00a0×\u00a010⁻¹⁰⁰", "-1e-07": "−1\u00a0×\u00a010⁻⁷", "4.5e+06": "4.5\u00a0×\u00a010⁶",
-}  # fmt: skip
 
 
 def test_numbers_are_printed_as_in_books_and_quotations_stay_as_they_are():
@@ -153,35 +133,21 @@ def test_numbers_are_printed_as_in_books_and_quotations_stay_as_they_are():
     assert say(ENGLISH, "lab_softmax.caption_jacobian", largest=-0.25, difference=2.8e-17).count("2.8\u00a0×\u00a010⁻¹⁷") == 1
 
 
-COUNTED = {
-    "evaluation.unfinished": ({}, "count", "1 output was stopped", "2 outputs were stopped"),
-    "page.verdict_wrong": ({"tokens": 5, "reference": "a"}, "wrong", "1 of 5 tokens differs from", "2 of 5 tokens differ from"),
-    "compare.repeated": ({"seeds": "2"}, "count", "1 new run, seed 2", "2 new runs, seeds 2"),
-}
-
-
-def test_a_word_has_the_form_that_its_number_asks_for():
+def test_a_word_has_the_form_of_its_number_a_list_the_signs_of_its_language_and_a_browser_the_first_that_is_here():
     for key, (more, name, single, several) in COUNTED.items():
         for number, text in ((1, single), ("1", single), (2, several), ("1,002", several.replace("2", "1,002", 1))):
             assert text in say(ENGLISH, key, **more, **{name: number})
-
-
-def test_lists_and_names_are_punctuated_as_their_language_does_it():
-    assert [listed(language, ["a", "b", 3]) for language in ("en", "zh")] == ["a, b, 3", "a、b、3"]
+    assert [words.listed(language, ["a", "b", 3]) for language in ("en", "zh")] == ["a, b, 3", "a、b、3"]
     assert [named(language, "a", "b") for language in ("en", "zh")] == ["a: b", "a：b"]
-    assert [paragraph(["a.", "", "b。", "c"])] == ["a. b。c"]
+    assert [words.paragraph(["a.", "", "b。", "c"])] == ["a. b。c"]
     refusal = Refusal("runs.not_live", name="d_model", names=("dropout", "clip"))
     assert "dropout, clip" in str(refusal)
     assert "dropout、clip" in refusal.say("zh")
-
-
-def test_a_browser_gets_the_first_language_that_is_here():
     accepted = {
         "zh-CN,zh;q=0.9,en;q=0.8": "zh", "ZH-Hant-TW": "zh", "en-GB": "en", "": "en", "fr-CH, fr;q=0.9": "en",
         "fr-CH, zh;q=0.8, en;q=0.7": "zh", "fr, en, zh": "en", "zhx": "en", ";;,,*": "en",
     }  # fmt: skip
-    assert {header: preferred(header) for header in accepted} == accepted
-    assert (preferred("en", "zh"), preferred("zh", "no")) == ("zh", "zh")
+    assert ({header: preferred(header) for header in accepted}, preferred("en", "zh"), preferred("zh", "no")) == (accepted, "zh", "zh")
 
 
 def test_the_glossary_has_all_its_words_one_term_for_each_form_and_the_same_mathematics_in_both_languages():

@@ -10,6 +10,36 @@ from playground.reading.formats.json_lists import read_json
 from tests.reading.outcomes import named, outcome, read, read_or_refused, refused
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
+XLIFF_12 = """<?xml version="1.0"?>
+<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
+<file original="x" source-language="en" target-language="de" datatype="plaintext">
+<header><note>no</note></header><body><group>
+<trans-unit id="1"><source>Hi <g id="1">you</g><x id="2"/><ph id="3">{0}</ph></source><target>Hallo <g id="1">du</g></target>
+<note>no</note></trans-unit><trans-unit id="2"><source>not yet</source></trans-unit>
+<trans-unit id="3"><source>copied</source><target state="needs-translation">copied</target></trans-unit>
+<trans-unit id="4"><source>a</source><target>b</target>
+<alt-trans><source>no</source><target>no</target></alt-trans></trans-unit>
+<trans-unit id="5"><source>One. Two.</source>
+<seg-source><mrk mtype="seg" mid="0">One.</mrk> <mrk mtype="seg" mid="1">Two.</mrk></seg-source>
+<target><mrk mtype="seg" mid="0">Eins.</mrk> <mrk mtype="seg" mid="1"/></target></trans-unit>
+</group></body></file></xliff>
+"""
+XLIFF_20 = """<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="en" trgLang="de"><file id="f"><unit id="1">
+<notes><note>no</note></notes><originalData><data id="d">no</data></originalData>
+<segment><source>Hi <pc id="1">you</pc><ph id="2" dataRef="d"/> <mrk id="m">and</mrk> <sc id="3"/>me<ec startRef="3"/></source>
+<target>Hallo<cp hex="0021"/></target></segment><ignorable><source> </source></ignorable>
+<segment><source>b</source></segment></unit></file></xliff>
+"""
+TWO_FILES = "".join(
+    f'<file source-language="en" target-language="{lang}"><trans-unit><source>a</source><target>{lang}</target></trans-unit></file>\n'
+    for lang in ("de", "fr")
+)
+names = st.sampled_from(["en", "de", "src", "tgt", "data", "x"]) | st.text(max_size=3)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=4),
+    max_leaves=12,
+)
 
 
 def unit(**variants: str) -> str:
@@ -26,7 +56,7 @@ AB, CD = unit(en="a", de="b"), unit(de="d", en="c")
 REGIONS = (AB, unit(de_DE="d", en="c"), unit(en_US="e", de_de="f"), unit(EN_us="g", de="h"))
 
 
-def test_memories():
+def test_memories_and_files_of_translators():
     for content, expected in (
         (tmx(AB, CD), "tmx en→de: @5 a→b · c→d"),
         *[(tmx(AB, source=source), "tmx en→de: @5 a→b") for source in ("EN", "en-GB", "*all*", "fr", "")],
@@ -79,35 +109,6 @@ def test_memories():
         (b"\0\1<tmx>", "!binary line=1"), ("<tmx2/>", "!one_column line=1"), (b"\xff\xfe", "!nothing_inside"),
     ):  # fmt: skip
         assert outcome(*(content if isinstance(content, tuple) else (content,))) == expected
-
-
-XLIFF_12 = """<?xml version="1.0"?>
-<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
-<file original="x" source-language="en" target-language="de" datatype="plaintext">
-<header><note>no</note></header><body><group>
-<trans-unit id="1"><source>Hi <g id="1">you</g><x id="2"/><ph id="3">{0}</ph></source><target>Hallo <g id="1">du</g></target>
-<note>no</note></trans-unit><trans-unit id="2"><source>not yet</source></trans-unit>
-<trans-unit id="3"><source>copied</source><target state="needs-translation">copied</target></trans-unit>
-<trans-unit id="4"><source>a</source><target>b</target>
-<alt-trans><source>no</source><target>no</target></alt-trans></trans-unit>
-<trans-unit id="5"><source>One. Two.</source>
-<seg-source><mrk mtype="seg" mid="0">One.</mrk> <mrk mtype="seg" mid="1">Two.</mrk></seg-source>
-<target><mrk mtype="seg" mid="0">Eins.</mrk> <mrk mtype="seg" mid="1"/></target></trans-unit>
-</group></body></file></xliff>
-"""
-XLIFF_20 = """<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="en" trgLang="de"><file id="f"><unit id="1">
-<notes><note>no</note></notes><originalData><data id="d">no</data></originalData>
-<segment><source>Hi <pc id="1">you</pc><ph id="2" dataRef="d"/> <mrk id="m">and</mrk> <sc id="3"/>me<ec startRef="3"/></source>
-<target>Hallo<cp hex="0021"/></target></segment><ignorable><source> </source></ignorable>
-<segment><source>b</source></segment></unit></file></xliff>
-"""
-TWO_FILES = "".join(
-    f'<file source-language="en" target-language="{lang}"><trans-unit><source>a</source><target>{lang}</target></trans-unit></file>\n'
-    for lang in ("de", "fr")
-)
-
-
-def test_files_of_translators():
     cases = [
         (XLIFF_12, "xliff/item en→de: Hi you→Hallo du · (untranslated) · (untranslated) · a→b · One.→Eins. · (untranslated)"),
         (XLIFF_20, "xliff en→de: @3 Hi you and me→Hallo! · @5 (untranslated)"), (XLIFF_12[:-100], "!xml_cut line=12"),
@@ -127,7 +128,7 @@ def test_files_of_translators():
         assert outcome(content) == expected
 
 
-def test_entities_are_refused_and_a_dtd_may_be_named_and_is_not_fetched(monkeypatch):
+def test_entities_are_refused_a_dtd_is_not_fetched_and_documents_may_be_too_much(monkeypatch):
     for subset in (
         '<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">',
         '<!ENTITY c SYSTEM "file:///etc/passwd">', '<!ENTITY % p SYSTEM "http://127.0.0.1:1/x.dtd"> %p; <!ENTITY c "x">',
@@ -140,30 +141,6 @@ def test_entities_are_refused_and_a_dtd_may_be_named_and_is_not_fetched(monkeypa
     for reference in ('SYSTEM "tmx14.dtd"', 'SYSTEM "http://127.0.0.1:1/x.dtd"', 'PUBLIC "-//LISA" "file:///etc/passwd"'):
         content = tmx(unit(en="a&nbsp;b&unheard;c", de="d"), start=f"{DECLARATION}<!DOCTYPE tmx {reference}>\n")
         assert outcome(content) == "tmx en→de: @6 a bc→d"
-
-
-def test_values_as_a_person_sees_them():
-    for value, text in (
-        *((same, same) for same in ("7", "1.50", "-0.0", "1E400", "9" * 5000, "true", "false", "Infinity")), ("null", ""), ("[]", ""),
-        ("{}", ""), ("NaN", ""), ('"null"', "null"), ('"\\u00e9\\n"', "é\n"), ('"\\ud800x"', "\ud800x"), ('"raw\ttab"', "raw\ttab"),
-        ('"\\ud83d\\ude00"', "😀"), ('"NA"', "NA"),
-    ):  # fmt: skip
-        document = f'[{{"src": "a", "tgt": {value}}}, {{"src": "c", "tgt": "d"}}]'
-        assert [row.cells for row in read_json(Source("a.json", document.encode(), [document])).rows] == [["a", text], ["c", "d"]]
-
-
-def test_broken_documents_are_refused_with_line_and_column():
-    for content, line, column in (
-        ('[\n  ["a", "b"],\n  ["c", "d"],\n]', 4, 1), ('[["a", "b"]] // pairs\n', 1, 14), ('// pairs\n[["a", "b"]]', 1, 1),
-        ("[['a', 'b']]", 1, 3), ('[\n["a", "b"]\n"c"\n]', 3, 1), ('[{"en": "a", "de": "b"},\n {"en": "c", "de": "d"},\n {"en": "tr', 3, 9),
-        ('{"en": "a"', 1, 11), ('[["a", "b"], ["c", "d"', 1, 23),
-    ):  # fmt: skip
-        refusal = refused({"pairs.json": content})
-        assert (refusal.key, refusal.values["line"]) == ("data.json_broken", line)
-        assert abs(refusal.values["column"] - column) <= 2  # versions of Python differ in where they see a trailing comma
-
-
-def test_documents_that_are_too_much(monkeypatch):
     for content, key in (
         ("[" * 100_000, "data.json_deep"), ('{"a":' * 5000, "data.json_deep"), ("[" + "1," * 2_100_000 + "1]", "data.too_many_values"),
         (json.dumps([{f"k{n}": "x" for n in range(65)}]), "data.too_many_columns"),
@@ -189,12 +166,22 @@ def test_documents_that_are_too_much(monkeypatch):
         assert (outcome("\n".join([pair] * 3)) == "json_lines: a→b · a→b · a→b") == is_read
 
 
-names = st.sampled_from(["en", "de", "src", "tgt", "data", "x"]) | st.text(max_size=3)
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=4),
-    max_leaves=12,
-)
+def test_values_as_a_person_sees_them_and_broken_documents_by_line_and_column():
+    for value, text in (
+        *((same, same) for same in ("7", "1.50", "-0.0", "1E400", "9" * 5000, "true", "false", "Infinity")), ("null", ""), ("[]", ""),
+        ("{}", ""), ("NaN", ""), ('"null"', "null"), ('"\\u00e9\\n"', "é\n"), ('"\\ud800x"', "\ud800x"), ('"raw\ttab"', "raw\ttab"),
+        ('"\\ud83d\\ude00"', "😀"), ('"NA"', "NA"),
+    ):  # fmt: skip
+        document = f'[{{"src": "a", "tgt": {value}}}, {{"src": "c", "tgt": "d"}}]'
+        assert [row.cells for row in read_json(Source("a.json", document.encode(), [document])).rows] == [["a", text], ["c", "d"]]
+    for content, line, column in (
+        ('[\n  ["a", "b"],\n  ["c", "d"],\n]', 4, 1), ('[["a", "b"]] // pairs\n', 1, 14), ('// pairs\n[["a", "b"]]', 1, 1),
+        ("[['a', 'b']]", 1, 3), ('[\n["a", "b"]\n"c"\n]', 3, 1), ('[{"en": "a", "de": "b"},\n {"en": "c", "de": "d"},\n {"en": "tr', 3, 9),
+        ('{"en": "a"', 1, 11), ('[["a", "b"], ["c", "d"', 1, 23),
+    ):  # fmt: skip
+        refusal = refused({"pairs.json": content})
+        assert (refusal.key, refusal.values["line"]) == ("data.json_broken", line)
+        assert abs(refusal.values["column"] - column) <= 2  # versions of Python differ in where they see a trailing comma
 
 
 @given(values)

@@ -20,6 +20,14 @@ from tests.reading import outcomes
 from tests.reading.outcomes import refusal_of
 
 SHEET = "xl/worksheets/sheet1.xml"
+VALUES = [
+    ("text", "text"), (" a\nb ", " a\nb "), (7, "7"), (7.0, "7"), (1.50, "1.5"), (0.1 + 0.2, "0.3"), (-3, "-3"), (1e20, "1e+20"),
+    (True, "TRUE"), (False, "FALSE"), (None, ""), ("", ""), ("#N/A", "#N/A"), (datetime.datetime(2024, 5, 1), "2024-05-01"),
+    (datetime.date(2024, 5, 1), "2024-05-01"), (datetime.datetime(2024, 5, 1, 13, 30), "2024-05-01 13:30"),
+    (datetime.time(13, 30), "13:30:00"), (datetime.timedelta(hours=30, minutes=5), "30:05:00"), ("a_x000A_b", "a\nb"), ("_x_", "_x_"),
+    ("=1+1", ""), ("007", "007"), ("NA", "NA"),
+]  # fmt: skip
+ENTITY = "<!DOCTYPE x [<!ENTITY e {}>]>"
 
 
 def workbook(*rows: list, **more_sheets: list[list]) -> bytes:
@@ -61,15 +69,6 @@ def refusal(data: bytes, reader=read_workbook) -> Refusal:
     return refusal_of(reader, Source("file.xlsx", data, []))
 
 
-VALUES = [
-    ("text", "text"), (" a\nb ", " a\nb "), (7, "7"), (7.0, "7"), (1.50, "1.5"), (0.1 + 0.2, "0.3"), (-3, "-3"), (1e20, "1e+20"),
-    (True, "TRUE"), (False, "FALSE"), (None, ""), ("", ""), ("#N/A", "#N/A"), (datetime.datetime(2024, 5, 1), "2024-05-01"),
-    (datetime.date(2024, 5, 1), "2024-05-01"), (datetime.datetime(2024, 5, 1, 13, 30), "2024-05-01 13:30"),
-    (datetime.time(13, 30), "13:30:00"), (datetime.timedelta(hours=30, minutes=5), "30:05:00"), ("a_x000A_b", "a\nb"), ("_x_", "_x_"),
-    ("=1+1", ""), ("007", "007"), ("NA", "NA"),
-]  # fmt: skip
-
-
 def test_values_as_a_person_sees_them_and_of_a_formula_its_last_result():
     table = read(workbook(*(["a", value, "x"] for value, _ in VALUES)))
     assert (table.kind, table.unit, table.columns, table.pair) == ("xlsx", "row", (), None)
@@ -80,7 +79,7 @@ def test_values_as_a_person_sees_them_and_of_a_formula_its_last_result():
     assert rows(read(with_result)) == [(1, ["a", "aa"]), (2, ["b"])]
 
 
-def test_rows_keep_their_numbers_empty_columns_are_none_and_a_merged_cell_is_said_in_each_row():
+def test_rows_keep_their_numbers_in_the_first_sheet_with_two_columns_and_two_files_are_joined_by_their_ids():
     for cells, merged, expected in (
         ({"B2": "a", "D2": "b", "B3": "c", "B6": "d", "D6": "e"}, (),
          [(1, []), (2, ["a", "b"]), (3, ["c"]), (4, []), (5, []), (6, ["d", "e"])]),
@@ -94,9 +93,6 @@ def test_rows_keep_their_numbers_empty_columns_are_none_and_a_merged_cell_is_sai
         for place in merged:
             book.active.merge_cells(place)
         assert rows(read(saved(book))) == expected
-
-
-def test_the_first_sheet_with_two_columns_that_can_be_seen_is_read_and_the_others_are_named():
     table = read(workbook(["About"], ["us"], Words=[["a", "b"], ["c", "d"]], More=[["e", "f"]], Empty=[]))
     assert rows(table) == [(1, ["a", "b"]), (2, ["c", "d"])]
     assert table.notes == (("data.note_sheet", {"sheet": "Words", "others": "More"}),)
@@ -108,9 +104,6 @@ def test_the_first_sheet_with_two_columns_that_can_be_seen_is_read_and_the_other
     book.create_sheet("Visible").append(["a", "b"])
     book.create_chartsheet("Chart", 0).add_chart(BarChart())
     assert rows(read(saved(book))) == [(1, ["a", "b"])]
-
-
-def test_two_of_which_one_or_both_are_workbooks_are_joined_by_their_ids_as_two_tables_of_text_are():
     sides = [("id", "text"), (1, "Hi"), (2, "Bye"), (3, "x")], [("id", "text"), (2, "Ade"), (1, "Hallo")]
     files = {"csv": ["".join(f"{key},{text}\n" for key, text in side) for side in sides], "xlsx": [workbook(*side) for side in sides]}
     for left, right in product(files, repeat=2):
@@ -154,9 +147,6 @@ def test_refusals_and_limits_of_workbooks(monkeypatch):
     assert refusal(changed(GOOD, SHEET, lambda xml: ENTITY.format('"a"').encode() + xml)).key == "data.workbook_entities"
 
 
-ENTITY = "<!DOCTYPE x [<!ENTITY e {}>]>"
-
-
 @given(
     st.sampled_from(['"aaaa"', 'SYSTEM "file:///etc/passwd"', 'SYSTEM "http://127.0.0.1:1/"']),
     st.sampled_from([SHEET, "xl/workbook.xml", "xl/styles.xml", "docProps/core.xml", "[Content_Types].xml"]),
@@ -188,8 +178,7 @@ def test_columns_of_text_and_refusals_of_parquet(monkeypatch):
          [(1, ["run", "rennen", "true"]), (1, ["run", "laufen", "true"]), (2, ["go", "", "false"])]),
     ):  # fmt: skip
         table = read_parquet(Source("file.parquet", parquet(**columns), []))
-        assert (table.kind, table.unit, table.columns, table.pair) == ("parquet", "row", names, pair)
-        assert rows(table) == cells
+        assert (table.kind, table.unit, table.columns, table.pair, rows(table)) == ("parquet", "row", names, pair, cells)
     pyarrow = pytest.importorskip("pyarrow")
     from playground.reading.formats import parquet as module
 

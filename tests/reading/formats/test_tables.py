@@ -6,7 +6,6 @@ import json
 import random
 from itertools import product
 
-import pytest
 from hypothesis import example, given, strategies as st
 
 from playground.reading.formats import COLUMN_LIMIT, Source, annotated, delimited, marked
@@ -18,6 +17,37 @@ IN_ORDER = (delimited.read_tsv, marked.read_marked, delimited.read_csv, marked.r
 PAIRS = [("Hello, world!", "Hallo, Welt!"), ("It's me.", "Ich bin's."), ('"Yes" or no?', "Ja oder nein?")]
 cells = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0") | st.sampled_from('",;\\ '), max_size=12)
 tables = st.integers(2, 4).flatmap(lambda width: st.lists(st.lists(cells, min_size=width, max_size=width), min_size=1, max_size=6))
+WRITERS = {"json": lambda src, tgt: json.dumps({"en": src, "de": tgt}), "python": lambda src, tgt: str({"en": src, "de": tgt})}
+ENGLISH = [
+    "I have a new house.", "Where is the station?", "She reads a book every evening.", "We want to eat something.",
+    "The weather is nice today.", "They do not know the way.", "My brother works in the city.", "Can you help me?", "It was a long day.",
+    "The children are playing in the garden.", "He has never been there.", "What time is it now?", "You should go to bed.",
+    "This is the best of all.", "I will write to you soon.",
+]  # fmt: skip
+GERMAN = [
+    "Ich habe ein neues Haus.", "Wo ist der Bahnhof?", "Sie liest jeden Abend ein Buch.", "Wir wollen etwas essen.",
+    "Das Wetter ist heute schön.", "Sie kennen den Weg nicht.", "Mein Bruder arbeitet in der Stadt.", "Können Sie mir helfen?",
+    "Es war ein langer Tag.", "Die Kinder spielen im Garten.", "Er ist noch nie dort gewesen.", "Wie spät ist es jetzt?",
+    "Du solltest ins Bett gehen.", "Das ist das Beste von allem.", "Ich werde dir bald schreiben.",
+]  # fmt: skip
+CHINESE = ["我有新房子。", "车站在哪里？", "她每晚看书。", "我们想吃东西。", "今天天气很好。"]
+POEM = [  # Robert Frost, The Road Not Taken (1915)
+    "Two roads diverged in a yellow wood,", "And sorry I could not travel both", "And be one traveler, long I stood",
+    "And looked down one as far as I could", "To where it bent in the undergrowth;", "Then took the other, as just as fair,",
+    "And having perhaps the better claim,", "Because it was grassy and wanted wear;",
+]  # fmt: skip
+SHI = ["床前明月光，", "疑是地上霜。", "举头望明月，", "低头思故乡。"]  # 李白，静夜思
+VERSES = list(zip(POEM[::2], POEM[1::2], strict=True))
+TALK_DE = """<url>http://www.ted.com/talks/1</url>
+<title>Die Krise</title>
+Vielen Dank.
+Wirklich <em>sehr</em>.
+
+<reviewer href="http://x">Jemand</reviewer>
+<url>http://www.ted.com/talks/2</url>
+Noch etwas.
+"""
+TALK_EN = "<url>1</url>\n<title>x</title>\nThank you.\nReally, <em>so</em> much.\n\n<url>2</url>\nOne more thing.\n"
 
 
 def rows_of(content: str) -> list:
@@ -85,9 +115,6 @@ def test_a_sign_separates_in_nine_of_ten_lines_and_nothing_within_a_cell_of_a_ta
     assert (two(pairs), pairs.dropped) == ([("wort", f"слово{n}") for n in range(30)], {"one_column": (31,)})
 
 
-WRITERS = {"json": lambda src, tgt: json.dumps({"en": src, "de": tgt}), "python": lambda src, tgt: str({"en": src, "de": tgt})}
-
-
 def test_dictionaries_on_lines_and_in_a_column_and_what_is_none_costs_its_row_or_the_column():
     for write, delimiter in product(WRITERS.values(), ",;\t"):
         for head, quoting in product(["", "translation\n", '"translation"\n'], [csv.QUOTE_ALL, csv.QUOTE_MINIMAL]):
@@ -118,27 +145,6 @@ def test_html_as_it_is_seen():
         assert strip_markup(html) == text
 
 
-ENGLISH = [
-    "I have a new house.", "Where is the station?", "She reads a book every evening.", "We want to eat something.",
-    "The weather is nice today.", "They do not know the way.", "My brother works in the city.", "Can you help me?", "It was a long day.",
-    "The children are playing in the garden.", "He has never been there.", "What time is it now?", "You should go to bed.",
-    "This is the best of all.", "I will write to you soon.",
-]  # fmt: skip
-GERMAN = [
-    "Ich habe ein neues Haus.", "Wo ist der Bahnhof?", "Sie liest jeden Abend ein Buch.", "Wir wollen etwas essen.",
-    "Das Wetter ist heute schön.", "Sie kennen den Weg nicht.", "Mein Bruder arbeitet in der Stadt.", "Können Sie mir helfen?",
-    "Es war ein langer Tag.", "Die Kinder spielen im Garten.", "Er ist noch nie dort gewesen.", "Wie spät ist es jetzt?",
-    "Du solltest ins Bett gehen.", "Das ist das Beste von allem.", "Ich werde dir bald schreiben.",
-]  # fmt: skip
-CHINESE = ["我有新房子。", "车站在哪里？", "她每晚看书。", "我们想吃东西。", "今天天气很好。"]
-POEM = [  # Robert Frost, The Road Not Taken (1915)
-    "Two roads diverged in a yellow wood,", "And sorry I could not travel both", "And be one traveler, long I stood",
-    "And looked down one as far as I could", "To where it bent in the undergrowth;", "Then took the other, as just as fair,",
-    "And having perhaps the better claim,", "Because it was grassy and wanted wear;",
-]  # fmt: skip
-SHI = ["床前明月光，", "疑是地上霜。", "举头望明月，", "低头思故乡。"]  # 李白，静夜思
-
-
 def in_turn(left, right) -> list[str]:
     return [line for pair in zip(left, right, strict=True) for line in pair]
 
@@ -147,7 +153,7 @@ def in_blocks(lines: list[str]) -> str:
     return "\n\n".join("\n".join(pair) for pair in zip(lines[::2], lines[1::2], strict=True))
 
 
-def test_lines_in_turn_are_pairs_where_they_are_two_languages():
+def test_lines_in_turn_are_pairs_where_they_are_two_languages_and_not_without_evidence():
     for left, right, between in (
         (ENGLISH[:5], CHINESE, "\n"), (CHINESE, ENGLISH[:5], "\n"), (ENGLISH[:5], CHINESE, "\n\n"), (ENGLISH[:4], GERMAN[:4], "\n"),
         ([*ENGLISH, "OK."], [*CHINESE * 3, "OK."], "\n"), (ENGLISH * 3, GERMAN * 3, "\n"),
@@ -156,6 +162,11 @@ def test_lines_in_turn_are_pairs_where_they_are_two_languages():
         pairs = read(between.join(in_turn(left, right)))
         assert (pairs.kind, pairs.dropped) == ("interleaved", {})
         assert pairs.pairs == tuple((*pair, 1 + n * 2 * len(between)) for n, pair in enumerate(zip(left, right, strict=True)))
+    for lines in (
+        ENGLISH * 4, random.Random(0).sample(ENGLISH + GERMAN, 30), ENGLISH + GERMAN, ENGLISH[:4] + GERMAN[:4],
+        ["2024", *in_turn(ENGLISH[:5], CHINESE)],  # which begins?
+    ):  # fmt: skip
+        assert refused("\n".join(lines)).key == "data.one_column"
 
 
 @given(st.integers(1, 28), st.sampled_from([CHINESE * 3, GERMAN]))
@@ -167,15 +178,7 @@ def test_a_line_that_is_missing_shifts_nothing(lost, targets):
     assert pairs.dropped == {"unpaired": (lost // 2 * 2 + 1,)}
 
 
-def test_without_evidence_nothing_takes_turns():
-    for lines in (
-        ENGLISH * 4, random.Random(0).sample(ENGLISH + GERMAN, 30), ENGLISH + GERMAN, ENGLISH[:4] + GERMAN[:4],
-        ["2024", *in_turn(ENGLISH[:5], CHINESE)],  # which begins?
-    ):  # fmt: skip
-        assert refused("\n".join(lines)).key == "data.one_column"
-
-
-def test_lines_of_one_language_are_pairs_only_by_choice():
+def test_lines_of_one_language_are_pairs_only_by_choice_which_changes_nothing_elsewhere():
     long = in_blocks([f"This is the line of the poem that is {'very ' * 40}long."] * 8)
     for content in (in_blocks(POEM), in_blocks(SHI), in_blocks(ENGLISH[:14]), long):
         refusal = refused(content)
@@ -185,12 +188,6 @@ def test_lines_of_one_language_are_pairs_only_by_choice():
         sides = refusal.values["one"], refusal.values["two"]
         assert tuple(side[:60] for side in pairs.pairs[0][:2]) == sides, "long lines are quoted by their beginning"
         assert read(content, same_language=True, swap=True).pairs[0][:2] == pairs.pairs[0][1::-1]
-
-
-VERSES = list(zip(POEM[::2], POEM[1::2], strict=True))
-
-
-def test_the_choice_changes_nothing_where_languages_differ_or_the_file_says_what_are_pairs():
     for content in (
         in_blocks(in_turn(ENGLISH, GERMAN)), in_blocks(in_turn(ENGLISH[:5], CHINESE)),
         "\n".join(in_turn(ENGLISH * 3, GERMAN * 3)), in_blocks(["cat", "Katze", "dog", "Hund", "house", "Haus"]),
@@ -202,19 +199,16 @@ def test_the_choice_changes_nothing_where_languages_differ_or_the_file_says_what
         assert read(content, same_language=True) == pairs
 
 
-@pytest.mark.parametrize(("lost", "side"), product((0, 13, 60, 119), (0, 1)))
-def test_where_lines_begin_to_drift(lost, side):
-    numbers = random.Random(lost).choices(range(1, 40), k=120)
-    files = [["word " * number for number in numbers], ["Wörter " * number for number in numbers]]
-    del files[side][lost]
-    refusal = refused(*map("\n".join, files))
-    assert refusal.key == ("data.unequal" if lost == 119 else "data.unequal_from")  # after the last one nothing drifts
-    if lost < 119:
-        assert 0 <= lost + 1 - refusal.values["line"] <= 1
-        assert refusal.values["lines_one"] - refusal.values["lines_two"] == (-1 if side == 0 else 1)
-
-
-def test_ten_lines_are_too_few_and_lengths_that_say_nothing_drift_nowhere():
+def test_where_lines_begin_to_drift_and_that_ten_are_too_few_and_lengths_that_say_nothing_drift_nowhere():
+    for lost, side in product((0, 13, 60, 119), (0, 1)):
+        numbers = random.Random(lost).choices(range(1, 40), k=120)
+        files = [["word " * number for number in numbers], ["Wörter " * number for number in numbers]]
+        del files[side][lost]
+        refusal = refused(*map("\n".join, files))
+        assert refusal.key == ("data.unequal" if lost == 119 else "data.unequal_from"), (lost, side)  # after the last one nothing drifts
+        if lost < 119:
+            assert 0 <= lost + 1 - refusal.values["line"] <= 1
+            assert refusal.values["lines_one"] - refusal.values["lines_two"] == (-1 if side == 0 else 1)
     lengths = [1, 39, 2, 35, 3, 30, 1, 38, 2, 36, 4]
     for count, key in ((11, "data.unequal_from"), (10, "data.unequal")):
         left, right = (["word " * length for length in lengths[:count]] for _ in range(2))
@@ -224,41 +218,12 @@ def test_ten_lines_are_too_few_and_lengths_that_say_nothing_drift_nowhere():
         assert refused(*alike).key == "data.unequal"
 
 
-TALK_DE = """<url>http://www.ted.com/talks/1</url>
-<title>Die Krise</title>
-Vielen Dank.
-Wirklich <em>sehr</em>.
-
-<reviewer href="http://x">Jemand</reviewer>
-<url>http://www.ted.com/talks/2</url>
-Noch etwas.
-"""
-TALK_EN = "<url>1</url>\n<title>x</title>\nThank you.\nReally, <em>so</em> much.\n\n<url>2</url>\nOne more thing.\n"
-
-
-def test_talks():
+def test_talks_and_segments(monkeypatch):
     spoken = "Vielen Dank.→Thank you. · Wirklich <em>sehr</em>.→Really, <em>so</em> much. · (blank) · (header) · (header)"
     talks = f"(header) · (header) · {spoken} · Noch etwas.→One more thing."
     assert outcome({"train.tags.de-en.de": TALK_DE, "train.tags.de-en.en": TALK_EN}) == f"tagged de→en: {talks} +html"
     assert outcome(TALK_DE, TALK_EN + "\n") == f"tagged: {talks} · (blank) +html"
     assert outcome(TALK_DE, TALK_EN + "Zu viel.\n") == "!unequal_tagged one=a.txt lines_one=4 two=b.txt lines_two=5"
-
-
-def campaign(kind: str, language: str, *texts: str, doc: str = "7") -> str:
-    body = "".join(f'<seg id="{number}"> {text} </seg>\n' for number, text in enumerate(texts, 1))
-    attribute = {"srcset": "srclang", "refset": "trglang"}.get(kind, "lang")
-    body = f'<doc docid="{doc}">\n<url>u</url>\n{body}</doc>'
-    return f'<?xml version="1.0"?>\n<mteval>\n<{kind} setid="x" {attribute}="{language}">\n{body}\n</{kind}>\n</mteval>\n'
-
-
-ONE, OTHER = campaign("srcset", "de", "Vielen Dank.", "A &amp; B", "nur hier"), campaign("refset", "en", "Thanks.", "A & B")
-ONE_FILE = """<?xml version='1.0' encoding='utf-8'?><dataset id="newstest"><doc id="d1" origlang="en">
-<src lang="en"><p><seg id="1">Hello.</seg><seg id="2">Bye.</seg></p></src>
-<ref lang="de" translator="A"><p><seg id="1">Hallo.</seg><seg id="2">Tschüss.</seg></p></ref></doc>
-<doc id="d2"><src lang="en"><seg id="1">Yes</seg></src><ref lang="de" translator="A"><seg id="1">Ja</seg></ref></doc></dataset>"""
-
-
-def test_segments(monkeypatch):
     for contents, expected in (
         ((ONE, OTHER), "segments/item de→en: Vielen Dank.→Thanks. · A & B→A & B · (empty_target) +same"),
         ((OTHER, ONE), "segments/item de→en 1→0: Vielen Dank.→Thanks. · A & B→A & B · (empty_target) +same"),
@@ -274,3 +239,17 @@ def test_segments(monkeypatch):
         assert outcome(*contents) == expected
     monkeypatch.setattr(annotated, "MAX_LINES", 3)
     assert refused("<seg id=1>\n" * 4).key == "data.too_many_lines"
+
+
+def campaign(kind: str, language: str, *texts: str, doc: str = "7") -> str:
+    body = "".join(f'<seg id="{number}"> {text} </seg>\n' for number, text in enumerate(texts, 1))
+    attribute = {"srcset": "srclang", "refset": "trglang"}.get(kind, "lang")
+    body = f'<doc docid="{doc}">\n<url>u</url>\n{body}</doc>'
+    return f'<?xml version="1.0"?>\n<mteval>\n<{kind} setid="x" {attribute}="{language}">\n{body}\n</{kind}>\n</mteval>\n'
+
+
+ONE, OTHER = campaign("srcset", "de", "Vielen Dank.", "A &amp; B", "nur hier"), campaign("refset", "en", "Thanks.", "A & B")
+ONE_FILE = """<?xml version='1.0' encoding='utf-8'?><dataset id="newstest"><doc id="d1" origlang="en">
+<src lang="en"><p><seg id="1">Hello.</seg><seg id="2">Bye.</seg></p></src>
+<ref lang="de" translator="A"><p><seg id="1">Hallo.</seg><seg id="2">Tschüss.</seg></p></ref></doc>
+<doc id="d2"><src lang="en"><seg id="1">Yes</seg></src><ref lang="de" translator="A"><seg id="1">Ja</seg></ref></doc></dataset>"""

@@ -21,37 +21,6 @@ LEFT = [
     ("cloze", "{{c1::Read}} a {{c2::book::a thing}}.", "Read a book."),
     ("furigana", "私は 食べ物[たべもの]を 買[か]う。", "私は食べ物を買う。"),
 ]  # fmt: skip
-
-
-def test_each_trace_is_found_and_undone():
-    for kind, left, clean in LEFT:
-        assert (traces_in([left])[kind], undo(left, [kind])) == (1, clean)
-    assert undo("▁don &apos; t ▁&lt; x", ["moses", "pieces"]) == "don't <x"
-    assert undo("do@@ n &apos;t", {"bpe", "moses"}) == "don 't"
-    assert undo("as it is &amp;", []) == "as it is &amp;"
-    for sentences, traces in (
-        (["▁don &apos; t ▁&lt; x"], {"pieces": 1, "moses": 1}), (["a &quot; b &quot;", "c", "d &apos; e"], {"moses": 2}),
-        (["▁a", "▁b", "c"], {"pieces": 2}), (["a &#124; b &#91; c &#93;"], {"moses": 1}),
-        (["&#228; &#x41;", "&#1240;", "&#124; <b>x</b>"], {"moses": 1, "html": 3}),
-        *((ordinary, {}) for ordinary in (
-            [], ["", " "], ["AT&T", "a & b", "R&D; and more"], ["me@example.org", "@@ alone", "wait @@"], ["你好", "привет", "سلام"],
-            ["1 < 2 > 0", "<s> </s>", "<unk>", "{{x}} <url>", "a[ん] 漢[b]"], ["▁ is a sign", "one", "two", "three"],
-        )),
-    ):  # fmt: skip
-        assert traces_in(sentences) == traces  # counted by sentence
-
-
-@given(st.lists(st.text(st.sampled_from("abcé中"), min_size=1, max_size=6), min_size=1, max_size=6), st.randoms())
-def test_what_a_tool_cuts_is_put_together_again(words, random):
-    joints, pieces = [], []
-    for whole in words:
-        place = random.randint(1, len(whole))
-        parts = [part for part in (whole[:place], whole[place:]) if part]
-        joints.append("@@ ".join(parts))
-        pieces.append("▁" + " ".join(parts))
-    assert undo(" ".join(joints), ["bpe"]) == undo(" ".join(pieces), ["pieces"]) == " ".join(words)
-
-
 PROSE = {  # the beginning of the Universal Declaration of Human Rights
     "en": ["All human beings are born free and equal in dignity and rights.", "They are endowed with reason and conscience."],
     "de": ["Alle Menschen sind frei und gleich an Würde und Rechten geboren.", "Sie sind mit Vernunft und Gewissen begabt."],
@@ -66,29 +35,12 @@ PROSE = {  # the beginning of the Universal Declaration of Human Rights
     "ko": ["모든 인간은 태어날 때부터 자유롭다.", "인간은 이성과 양심을 부여받았다.", "아무도 노예 상태에 놓이지 않는다."],
     "el": ["Όλοι οι άνθρωποι γεννιούνται ελεύθεροι.", "Είναι προικισμένοι με λογική.", "Κανείς δεν είναι δούλος."],
 }
-
-
-def test_prose_is_in_its_language_and_what_is_not_clear_in_none():
-    assert {language: detect_language(lines) for language, lines in PROSE.items()} == {language: language for language in PROSE}
-    for lines in (
-        [], [""], ["", "  "], ["1 2 3", "4 5 6"], ["cat", "dog", "house"], ["x y z"] * 10, ["walk ( agent = Emma )"] * 3,
-        [*PROSE["en"], *PROSE["ru"]], [*PROSE["en"][:3], *PROSE["zh"]], ["नमस्ते दुनिया", "यह एक किताब है"],
-        ["Kiboko yuko mtoni.", "Habari gani?"],
-    ):  # fmt: skip
-        assert detect_language(lines) == "", lines
-    assert [detect_line_language(line) for line in ("Where is the dog?", "Wo ist der Hund?", "xyz", "")] == ["en", "de", "", ""]
-    lines = ("abc", "абв a", "汉字 a", "漢字かな", "3 + 4", "")
-    assert [find_line_script(line)[0] for line in lines] == ["LATIN", "CYRILLIC", "CJK", "JAPANESE", "", ""]
-
-
 any_text = st.text(st.characters(codec=None), max_size=30)  # lone surrogates and control characters too
 # what works on its neighbours, and neighbours of every kind
 ODD = (
     *"\u200b\u200c\u200d\u00ad\u061c\u034f\ufe00\ufe0e\ufe0f\u180b\u180e\u2060\ufeff\u2066\u202e\u2028\u2029\u0085\u00a0\u202f\u2800\u3164",
     *"\u0301\u0316\u0338\u0344\u093c\u20e3\u0653\u3099\u1160\u115f\U000e0100\U000e0067\U000e007f\U0001f3fb\U0001f3f4\U0001f1e9\ud83d\ufdd0",
-    *"ae1#= \t\n«ש",
-    *"مكतिকᠠ葛か各가ᄀ",
-    *"←☺❤👩🔬♂〈\u2329\u2adc",
+    *"ae1#= \t\n«ש", *"مكतिকᠠ葛か各가ᄀ", *"←☺❤👩🔬♂〈\u2329\u2adc",
 )  # fmt: skip
 SCOTLAND = "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
 odd_text = st.lists(st.sampled_from(ODD), max_size=12).map("".join)
@@ -114,6 +66,47 @@ CLEAN = [
     ("plain\U000e0068\U000e0069\U000e007f 🏴\U000e0067", "plain 🏴"),  # tags of no flag are hidden text
     *((hidden, "") for hidden in ("\u200d\u200c \ufe0f", "\u2800\u3164 \uffa0", "\u115f\u1160", "")),
 ]  # fmt: skip
+
+
+def test_each_trace_is_found_and_undone():
+    for kind, left, clean in LEFT:
+        assert (traces_in([left])[kind], undo(left, [kind])) == (1, clean)
+    assert undo("▁don &apos; t ▁&lt; x", ["moses", "pieces"]) == "don't <x"
+    assert (undo("do@@ n &apos;t", {"bpe", "moses"}), undo("as it is &amp;", [])) == ("don 't", "as it is &amp;")
+    for sentences, traces in (
+        (["▁don &apos; t ▁&lt; x"], {"pieces": 1, "moses": 1}), (["a &quot; b &quot;", "c", "d &apos; e"], {"moses": 2}),
+        (["▁a", "▁b", "c"], {"pieces": 2}), (["a &#124; b &#91; c &#93;"], {"moses": 1}),
+        (["&#228; &#x41;", "&#1240;", "&#124; <b>x</b>"], {"moses": 1, "html": 3}),
+        *((ordinary, {}) for ordinary in (
+            [], ["", " "], ["AT&T", "a & b", "R&D; and more"], ["me@example.org", "@@ alone", "wait @@"], ["你好", "привет", "سلام"],
+            ["1 < 2 > 0", "<s> </s>", "<unk>", "{{x}} <url>", "a[ん] 漢[b]"], ["▁ is a sign", "one", "two", "three"],
+        )),
+    ):  # fmt: skip
+        assert traces_in(sentences) == traces  # counted by sentence
+
+
+@given(st.lists(st.text(st.sampled_from("abcé中"), min_size=1, max_size=6), min_size=1, max_size=6), st.randoms())
+def test_what_a_tool_cuts_is_put_together_again(words, random):
+    joints, pieces = [], []
+    for whole in words:
+        place = random.randint(1, len(whole))
+        parts = [part for part in (whole[:place], whole[place:]) if part]
+        joints.append("@@ ".join(parts))
+        pieces.append("▁" + " ".join(parts))
+    assert undo(" ".join(joints), ["bpe"]) == undo(" ".join(pieces), ["pieces"]) == " ".join(words)
+
+
+def test_prose_is_in_its_language_and_what_is_not_clear_in_none():
+    assert {language: detect_language(lines) for language, lines in PROSE.items()} == {language: language for language in PROSE}
+    for lines in (
+        [], [""], ["", "  "], ["1 2 3", "4 5 6"], ["cat", "dog", "house"], ["x y z"] * 10, ["walk ( agent = Emma )"] * 3,
+        [*PROSE["en"], *PROSE["ru"]], [*PROSE["en"][:3], *PROSE["zh"]], ["नमस्ते दुनिया", "यह एक किताब है"],
+        ["Kiboko yuko mtoni.", "Habari gani?"],
+    ):  # fmt: skip
+        assert detect_language(lines) == "", lines
+    assert [detect_line_language(line) for line in ("Where is the dog?", "Wo ist der Hund?", "xyz", "")] == ["en", "de", "", ""]
+    lines = ("abc", "абв a", "汉字 a", "漢字かな", "3 + 4", "")
+    assert [find_line_script(line)[0] for line in lines] == ["LATIN", "CYRILLIC", "CJK", "JAPANESE", "", ""]
 
 
 def test_normalise_by_hand():

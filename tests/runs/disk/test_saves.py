@@ -27,6 +27,15 @@ from tests.simulation.world import Disk, World
 
 KNOBS = {"task": "own", "own": "upload", "steps": 20, "share_embeddings": "output"}
 PARTS = ("history", "replay", "snapshot", "tokenizers", "pairs")
+TOKEN = "survivor"
+
+POINTS = {  # of a save: what stands beside the run's folder then
+    "write": {"", ".old", ".new"},  # the weights are half written
+    "marker": {"", ".old", ".new"},  # everything but run.json
+    "moved": {"", ".gone", ".new"},  # the save before has been moved away
+    "between": {".old", ".gone", ".new"},  # neither is in its place
+    "renamed": {"", ".old", ".gone"},  # the new one is in its place
+}
 
 
 @contextmanager
@@ -73,13 +82,11 @@ def hostile(change):
 
 DAMAGE = {
     "truncated": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-    "emptied": lambda path: path.write_bytes(b""),
-    "flipped": flipped,
-    "deleted": os.unlink,
+    "emptied": lambda path: path.write_bytes(b""), "flipped": flipped, "deleted": os.unlink,
     "absurd shapes": hostile(lambda name, tensor: (name, tensor.unsqueeze(0))),
     "wrong names": hostile(lambda name, tensor: (f"x.{name}", tensor)),
     "not finite": hostile(lambda name, tensor: (name, tensor * float("nan"))),
-}
+}  # fmt: skip
 EACH = {*NAMES, "run.json"} - {"tgt_tokenizer.json"}
 OFTEN = [("run.json", "truncated"), ("weights.safetensors", "flipped"), ("state.safetensors", "deleted")]
 SHAPED = [(f"{name}.safetensors", how) for name in ("weights", "state", "replay") for how in ("absurd shapes", "wrong names")]
@@ -114,10 +121,8 @@ def complaints(caplog):
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
-@pytest.mark.fault(
-    "the newest save of a run truncated, emptied, deleted, with a bit flipped, or with hostile tensors",
-    "it is set aside, the one before is used, its owner is told; resumed, it becomes what it would have become",
-)
+@pytest.mark.fault("the newest save of a run truncated, emptied, deleted, with a bit flipped, or with hostile tensors",
+                   "it is set aside, the one before is used, its owner is told; resumed, it becomes what it would have become")  # fmt: skip
 @pytest.mark.parametrize(("name", "how"), [*OFTEN, *(pytest.param(*case, marks=pytest.mark.night) for case in RARELY if case not in OFTEN)])
 def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, name, how, caplog):
     path, id, early, _ = data
@@ -187,8 +192,7 @@ def test_when_both_are_damaged_nothing_is_thrown_away(world, data, caplog, name)
                 _ = run.snapshot
         assert len(run.history.steps) == newest
         ordered(world, run, "resume")
-        assert (run.status, run.message.key) == ("failed", "runs.not_a_run")
-        assert len(complaints(caplog)) == 1
+        assert (run.status, run.message.key, len(complaints(caplog))) == ("failed", "runs.not_a_run", 1)
     assert sorted(path.parent.rglob("*")) == before
 
 
@@ -216,8 +220,7 @@ def test_a_run_of_a_later_version_is_left_exactly_as_it_is(world, data, caplog):
         runs.get(id)
     assert runs.list_owned(ME) == []
     ended(world, steps=1)
-    assert {file: file.read_bytes() for file in before} == before
-    assert sum(str(refusal.value) in line for line in complaints(caplog)) == 1
+    assert ({file: file.read_bytes() for file in before}, sum(str(refusal.value) in line for line in complaints(caplog))) == (before, 1)
 
 
 @pytest.mark.fault("kill -9 in the middle of deleting a run", "the newest save stands, or nothing; never the one before")
@@ -243,17 +246,6 @@ def test_a_delete_that_is_cut_brings_no_save_of_before_back(data):
         gone.append(not target.exists())
         assert gone[-1] or Folder(target).run.step == newest, "the newest, or nothing"
     assert gone == sorted(gone)
-
-
-TOKEN = "survivor"
-
-POINTS = {  # of a save: what stands beside the run's folder then
-    "write": {"", ".old", ".new"},  # the weights are half written
-    "marker": {"", ".old", ".new"},  # everything but run.json
-    "moved": {"", ".gone", ".new"},  # the save before has been moved away
-    "between": {".old", ".gone", ".new"},  # neither is in its place
-    "renamed": {"", ".old", ".gone"},  # the new one is in its place
-}
 
 
 def serve_until_killed(folder, point):

@@ -46,31 +46,15 @@ def test_writes_alone_tell_whether_the_disk_refuses(tmp_path, before, writes, er
     assert watch.refuses is after
 
 
-def test_a_folder_that_was_made_anew_at_once_is_another(tmp_path):
-    (made := tmp_path / "made").mkdir()
-    watch = DiskWatch(made)
-    made.rmdir()
-    made.mkdir()
-    assert watch.is_gone()
-    watch.close()
+def read_again(store):
+    store.close()
+    return Store(store.folder).read_all()
 
 
-@pytest.fixture
-def kept(tmp_path):
-    opened = Store(tmp_path)
-    yield opened
-    opened.close()
-
-
-def read_again(kept):
-    kept.close()
-    return Store(kept.folder).read_all()
-
-
-def test_a_run_is_read_back_when_somebody_looks_and_can_be_let_go(kept):
+def test_a_run_is_read_back_when_it_is_looked_at_and_a_note_changes_what_it_names_and_nothing_else(store):
     run = trained()
-    kept.save(run, train_inline.contents(run))
-    (back,) = read_again(kept)
+    store.save(run, train_inline.contents(run))
+    (back,) = read_again(store)
     assert (back.id, back.name, back.status, back.owner, back.parts) == (ID, run.name, "done", "0" * 64, {})
     assert back.history is back.history
     assert {*back.parts} == {"history"}
@@ -83,45 +67,41 @@ def test_a_run_is_read_back_when_somebody_looks_and_can_be_let_go(kept):
     run.hold(history=History())  # ahead of the disk
     run.release()
     assert len(run.history.steps) == 0
-    kept.save(run, train_inline.contents(back))
+    store.save(run, train_inline.contents(back))
     run.release()
     assert curve(run) == curve(back)
+    run = trained()
+    store.save(run, train_inline.contents(run))
+    run.label, run.step = "a label", 61
+    for names, step in ((("label",), 12), ((), 61)):
+        store.write_card(run, *names)
+        card = json.loads((store.path(run) / "run.json").read_bytes())
+        assert (card["label"], card["step"]) == ("a label", step)
+    store.write_card(a_run("never-saved-run-of-22-"))
+    assert [path.name for path in store.root.iterdir()] == [ID]
 
 
-def test_what_is_no_run_is_left_alone(kept, caplog):
-    kept.create(a_run())
-    kept.create(a_run("c" * 22))
-    (kept.root / ("c" * 22)).rename(kept.root / ("d" * 22))  # a folder that says it is another
+def test_what_is_no_run_is_left_alone(store, caplog):
+    store.create(a_run())
+    store.create(a_run("c" * 22))
+    (store.root / ("c" * 22)).rename(store.root / ("d" * 22))  # a folder that says it is another
     for name in ("something else", "b" * 22):
-        (kept.root / name).mkdir()
-    (kept.root / ("b" * 22) / "run.json").write_text("{}")
-    (kept.root / "a-file-of-some-22-long").write_text("x")
-    before = sorted(kept.root.iterdir())
-    assert [run.id for run in read_again(kept)] == [ID]
-    assert sorted(kept.root.iterdir()) == before
+        (store.root / name).mkdir()
+    (store.root / ("b" * 22) / "run.json").write_text("{}")
+    (store.root / "a-file-of-some-22-long").write_text("x")
+    before = sorted(store.root.iterdir())
+    assert ([run.id for run in read_again(store)], sorted(store.root.iterdir())) == ([ID], before)
     assert caplog.text.count("left alone") >= 2
 
 
-def test_a_note_changes_what_it_names_and_nothing_else(kept):
-    run = trained()
-    kept.save(run, train_inline.contents(run))
-    run.label, run.step = "a label", 61
-    for names, step in ((("label",), 12), ((), 61)):
-        kept.write_card(run, *names)
-        card = json.loads((kept.path(run) / "run.json").read_bytes())
-        assert (card["label"], card["step"]) == ("a label", step)
-    kept.write_card(a_run("never-saved-run-of-22-"))
-    assert [path.name for path in kept.root.iterdir()] == [ID]
-
-
-def test_two_servers_never_share_a_folder_unless_the_disk_knows_no_locks(kept, monkeypatch, caplog):
+def test_two_servers_never_share_a_folder_unless_the_disk_knows_no_locks(store, monkeypatch, caplog):
     with refused("runs.folder_in_use") as refusal:
-        Store(kept.folder)
-    assert str(kept.folder) in refusal.value.say("zh")
+        Store(store.folder)
+    assert str(store.folder) in refusal.value.say("zh")
     for _ in range(2):
-        kept.close()
+        store.close()
     monkeypatch.setattr("fcntl.flock", Mock(side_effect=OSError(37, "No locks available")))
-    Store(kept.folder).close()
+    Store(store.folder).close()
     assert "second server" in caplog.text
 
 
@@ -181,8 +161,7 @@ def test_where_the_folder_was_deleted_nothing_is_said_to_be_kept(world):
     run = begun(world)
     shutil.rmtree(world.runs.store.folder)
     world.round()
-    assert health(world.runs)["reasons"] == ["disk_refuses"]
-    assert health(world.runs)["disk"]["last_error"]["name"] == "ENOENT"
+    assert (health(world.runs)["reasons"], health(world.runs)["disk"]["last_error"]["name"]) == (["disk_refuses"], "ENOENT")
     with refused("runs.disk_full"):
         world.runs.create(tiny(), YOU)
     world.runs.stop(run.id, ME)
@@ -190,8 +169,7 @@ def test_where_the_folder_was_deleted_nothing_is_said_to_be_kept(world):
     assert run.message.key == "runs.end_not_on_disk"
     world.runs.store.root.mkdir(parents=True)  # as somebody else may, who has the place now
     world.round()
-    assert health(world.runs)["reasons"] == ["disk_refuses"]
-    assert list(world.runs.store.root.iterdir()) == []
+    assert (health(world.runs)["reasons"], list(world.runs.store.root.iterdir())) == (["disk_refuses"], [])
 
 
 def test_rooms_uploads_and_what_can_not_be_read_take_room_from_runs(world):
@@ -210,7 +188,7 @@ def test_rooms_uploads_and_what_can_not_be_read_take_room_from_runs(world):
     assert world.runs.find(run.id)
 
 
-def test_what_a_crash_left_of_a_file_goes_at_the_next_start(tmp_path):
+def test_what_a_crash_left_of_a_file_goes_at_the_next_start_and_a_folder_made_anew_is_another(tmp_path):
     left = [tmp_path / path for path in ("rooms/.AAAAA.json.0123abcd", f"runs/{'a' * 22}/.run.json.00000000", ".run.json.ffffffff")]
     stay = [tmp_path / path for path in ("rooms/AAAAA.json", "rooms/.hidden", "rooms/AAAAA.json.0123abcd")]
     for path in (*left, *stay):
@@ -218,3 +196,9 @@ def test_what_a_crash_left_of_a_file_goes_at_the_next_start(tmp_path):
         path.write_text("{}")
     Store(tmp_path).close()
     assert [path.exists() for path in (*left, *stay)] == [False] * 3 + [True] * 3
+    (made := tmp_path / "made").mkdir()
+    watch = DiskWatch(made)
+    made.rmdir()
+    made.mkdir()
+    assert watch.is_gone()
+    watch.close()

@@ -15,14 +15,27 @@ from tests.runs.tiny import CORPORA, ME, at_step, done, ended_as_if_alone, limit
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="there is no forkserver here")
+LONELY = """
+import signal, sys, time
+from pathlib import Path
+from playground.runs.registry import Runs
+from tests.runs.tiny import limits, tiny, wait
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a background job began with it ignored
+    runs = Runs(Path(sys.argv[1]), None, limits(engine="processes"))
+    wait(lambda: len(runs._workers._engines.ready) == 2, 120)
+    run = runs.create(tiny(steps=100_000), "me")
+    wait(lambda: run.step > 3)
+    print(*(child.pid for child in runs._workers._engines.ready), flush=True)
+    time.sleep(600)
+"""
 
 
-@pytest.mark.parametrize(
-    ("engine", "cores", "children"), [("here", 2, 0), ("auto", 1, 0), ("auto", 2, 2), ("processes", 1, 1), ("processes", 2, 2)]
-)
-def test_which_engines_are_processes_of_their_own(engine, cores, children):
-    engines = choice.Engines(CORPORA, limits(engine=engine, cores=cores), runtime=Runtime(spawn=lambda work, name: None))
-    assert len(engines._children) == children
+def test_which_engines_are_processes_of_their_own():
+    for engine, cores, children in (("here", 2, 0), ("auto", 1, 0), ("auto", 2, 2), ("processes", 1, 1), ("processes", 2, 2)):
+        engines = choice.Engines(CORPORA, limits(engine=engine, cores=cores), runtime=Runtime(spawn=lambda work, name: None))
+        assert len(engines._children) == children, (engine, cores)
 
 
 @pytest.fixture
@@ -75,10 +88,8 @@ def test_killed_or_stuck_a_process_is_replaced_and_its_runs_go_on(beside, number
     assert alive(other)
 
 
-@pytest.mark.fault(
-    "a leak in one run: its process holds far more than its training should take",
-    "it is replaced; its run goes on from its last save",
-)
+@pytest.mark.fault("a leak in one run: its process holds far more than its training should take",
+                   "it is replaced; its run goes on from its last save")  # fmt: skip
 @pytest.mark.night
 def test_where_there_is_no_memory_left_a_process_that_grows_is_replaced(beside, monkeypatch, caplog):
     runs = beside()
@@ -98,23 +109,6 @@ def test_where_there_is_no_memory_left_a_process_that_grows_is_replaced(beside, 
     assert "process_grew" in caplog.text
     check_ended_as_if_alone(made, experiments)
     assert alive(other)
-
-
-LONELY = """
-import signal, sys, time
-from pathlib import Path
-from playground.runs.registry import Runs
-from tests.runs.tiny import limits, tiny, wait
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a background job began with it ignored
-    runs = Runs(Path(sys.argv[1]), None, limits(engine="processes"))
-    wait(lambda: len(runs._workers._engines.ready) == 2, 120)
-    run = runs.create(tiny(steps=100_000), "me")
-    wait(lambda: run.step > 3)
-    print(*(child.pid for child in runs._workers._engines.ready), flush=True)
-    time.sleep(600)
-"""
 
 
 @pytest.mark.fault("kill -9 of the server", "no process that trained for it stays")

@@ -10,7 +10,7 @@ import pytest
 from playground.config import Refusal
 from playground.runs.disk.files import to_safetensors
 from playground.runs.disk.folder import pack_run
-from playground.runs.disk.store import OWN_DATA, Store
+from playground.runs.disk.store import OWN_DATA
 from playground.runs.engines.choice import CLUSTER, Remote
 from playground.runs.engines.trainer import InProcess
 from playground.runs.making import fork_run, new_run
@@ -36,13 +36,6 @@ def engine(request):
         else:
             link = Near() if request.param == "host" else stack.enter_context(processes(1))[0]
             yield lambda run: Remote(run, link, LIMITS.replay_bytes)
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store(tmp_path)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -92,26 +85,19 @@ def to_the_end(*trainers):
 
 def assert_is_its_twin(run, experiment):
     twin, training = alone(experiment)
-    assert run.step == twin.step
-    assert curve(run) == curve(twin)
-    assert run.history.validations.rows() == twin.history.validations.rows()
-    assert run.history.diagnostics.rows() == twin.history.diagnostics.rows()
-    assert run.history.events == twin.history.events
-    assert run.probes == twin.probes
-    assert (run.snapshot.step, run.message) == (twin.snapshot.step, twin.message)
+    assert (run.step, curve(run), run.history.validations.rows()) == (twin.step, curve(twin), twin.history.validations.rows())
+    assert (run.history.diagnostics.rows(), run.history.events) == (twin.history.diagnostics.rows(), twin.history.events)
+    assert (run.probes, run.snapshot.step, run.message) == (twin.probes, twin.snapshot.step, twin.message)
     assert same_parameters(run.snapshot.parameters, dict(training.model.named_parameters()))
     assert same_replay(run, twin)
 
 
-def test_alone_or_beside_others_a_run_is_its_solitary_twin(begin):
+def test_alone_beside_others_or_moved_by_a_save_a_run_is_its_solitary_twin(begin, store):
     experiments = [tiny(seed=seed, task=task) for seed, task in ((1, "reverse"), (2, "copy"))]
     runs, trainers = zip(*map(begin, experiments), strict=True)
     to_the_end(*trainers)
     for run, experiment in zip(runs, experiments, strict=True):
         assert_is_its_twin(run, experiment)
-
-
-def test_moved_by_a_save_it_goes_on_as_if_it_had_stayed_and_what_was_done_since_is_done_again(begin, store):
     run, trainer = begin(tiny())
     for step in (1, 6, 8):
         while run.step < step:
@@ -128,7 +114,7 @@ def test_moved_by_a_save_it_goes_on_as_if_it_had_stayed_and_what_was_done_since_
     assert_is_its_twin(run, tiny())
 
 
-def test_own_sentences_travel_and_not_where_they_are(begin, store, tmp_path, monkeypatch):
+def test_own_sentences_travel_and_not_where_they_are_and_those_that_cannot_be_prepared_are_refused(begin, store, tmp_path, monkeypatch):
     """What trains may be on another machine, with a disk of its own."""
     sent, ask = [], Near.ask
     monkeypatch.setattr(Near, "ask", lambda link, *question: (sent.append(pickle.dumps(question)), ask(link, *question))[1])
@@ -140,22 +126,22 @@ def test_own_sentences_travel_and_not_where_they_are(begin, store, tmp_path, mon
     to_the_end(begin.again(run))
     assert (run.step, "again" in run.probes[0].src) == (12, True)
     assert not any(tmp_path.name.encode() in question for question in sent)
+    with pytest.raises(Refusal) as refusal:
+        begin(tiny(task="own", tokenizer="bpe", vocab_size=16), data=PAIRS)
+    assert refusal.value.key.startswith("data.")
+    assert refusal.value.values
 
 
-def test_a_live_knob_holds_from_the_next_step_on_and_paused_it_shows_where_it_is(begin):
+def test_a_live_knob_holds_from_the_next_step_on_and_who_watches_gets_snapshots_and_hears_of_the_curve(begin):
     run, trainer = begin(tiny())
     for _ in range(5):
         trainer.advance(TURN, True)
     run.live = run.live | {"learning_rate": 0.002}
     trainer.advance(TURN, True)
-    assert run.history.steps.column("learning_rate") == [0.01] * 5 + [0.002]
-    assert run.history.events == [(5, "learning_rate", 0.002)]
+    assert (run.history.steps.column("learning_rate"), run.history.events) == ([0.01] * 5 + [0.002], [(5, "learning_rate", 0.002)])
     trainer.show()
     assert run.snapshot.step == 6
     assert same_parameters(run.snapshot.parameters, trainer.parameters())
-
-
-def test_who_watches_gets_snapshots_and_hears_of_the_curve(begin):
     run, trainer = begin(tiny(steps=100_000))
     trainer.advance(TURN, True)
     first = run.snapshot
@@ -201,10 +187,3 @@ def test_the_lowest_validation_loss_is_kept_and_patience_ends_the_run(begin, sto
     assert contents["weights.safetensors"] == to_safetensors(parameters)
     assert (forked.first_step, forked.replay.best, "state.safetensors" in contents) == (best, None, False)
     assert same_parameters(store.read(run, lambda folder: folder.run.replay.best[1]), parameters)
-
-
-def test_what_cannot_be_prepared_is_refused_with_its_sentence(begin):
-    with pytest.raises(Refusal) as refusal:
-        begin(tiny(task="own", tokenizer="bpe", vocab_size=16), data=PAIRS)
-    assert refusal.value.key.startswith("data.")
-    assert refusal.value.values

@@ -34,10 +34,8 @@ def saved(world, run):
     return run.checkpoint_step
 
 
-@pytest.mark.fault(
-    "the process that trains a run dies, again and again, whatever it is doing",
-    "the run goes on from its last save and becomes what it would have become",
-)
+@pytest.mark.fault("the process that trains a run dies, again and again, whatever it is doing",
+                   "the run goes on from its last save and becomes what it would have become")  # fmt: skip
 def test_whenever_its_process_dies_a_run_is_its_solitary_twin(trained_by):
     links = Dying(1, (6, 12)), Dying(2, (6, 12))
     world = trained_by(*links, save_seconds=0.0)
@@ -65,10 +63,8 @@ class Fatal(Near):
         raise Lost(guilty=True)
 
 
-@pytest.mark.fault(
-    "a run that ends every process which trains it, as one that has not enough memory",
-    "after three of them it fails with a sentence; others train on",
-)
+@pytest.mark.fault("a run that ends every process which trains it, as one that has not enough memory",
+                   "after three of them it fails with a sentence; others train on")  # fmt: skip
 def test_a_run_that_ends_every_process_ends_with_a_sentence(trained_by):
     link = Fatal()
     world = trained_by(link)
@@ -164,8 +160,7 @@ def test_a_cluster_that_cannot_be_reached_leaves_the_training_here(on_machines, 
     sentence = "Ray cluster unreachable: training locally."
     assert [record.getMessage() for record in caplog.records if "Ray" in record.getMessage()] == [f"{sentence} (ConnectionRefusedError: )"]
     assert (said["status"], said["reasons"], said["cluster"]["note"]) == ("ok", ["cluster_unreachable"], sentence)
-    assert (run.status, run.where) == ("done", {})
-    assert curve(run) == curve(alone(tiny(steps=12))[0])
+    assert (run.status, run.where, curve(run)) == ("done", {}, curve(alone(tiny(steps=12))[0]))
 
 
 @pytest.fixture
@@ -181,10 +176,8 @@ def slot_of(runs, run):
 
 
 @pytest.mark.night
-@pytest.mark.fault(
-    "a node of a Ray cluster killed in the middle of a training",
-    "no more is lost than since the last save; the same weights",
-)
+@pytest.mark.fault("a node of a Ray cluster killed in the middle of a training",
+                   "no more is lost than since the last save; the same weights")  # fmt: skip
 def test_with_its_node_a_run_loses_no_more_than_it_did_since_its_last_save(runs, ray_cluster):
     experiments = [tiny(steps=600, seed=seed, eval_every=200) for seed in (1, 2)]
     made = [runs.create(experiment, ME) for experiment in experiments]

@@ -17,6 +17,10 @@ from playground.runs.runtime import Runtime
 from tests.runs.tiny import wait
 
 CORES, TURN = 3, 0.1
+jobs = st.builds(
+    dict, owner=st.sampled_from("abc"), cores=st.integers(1, 4), bytes=st.integers(0, 120), turns=st.integers(1, 4),
+    seconds=st.sampled_from((0.01, 0.1, 3.0)), lane=st.sampled_from((None, None, "p", "q")),
+)  # fmt: skip
 
 
 class Job:
@@ -72,12 +76,6 @@ class ByHand:
         return self.log
 
 
-jobs = st.builds(
-    dict, owner=st.sampled_from("abc"), cores=st.integers(1, 4), bytes=st.integers(0, 120), turns=st.integers(1, 4),
-    seconds=st.sampled_from((0.01, 0.1, 3.0)), lane=st.sampled_from((None, None, "p", "q")),
-)  # fmt: skip
-
-
 @given(st.lists(jobs, max_size=8), st.randoms(use_true_random=False))
 def test_every_job_has_all_its_turns_and_everything_comes_back(drawn, random):
     server = ByHand()
@@ -116,7 +114,7 @@ def test_a_lone_job_has_all_the_cores_it_can_use_and_one_as_soon_as_another_wait
     assert cores[:2] == [given, 1]
 
 
-def test_an_urgent_job_goes_first_and_needs_neither_core_nor_memory_but_its_lane():
+def test_memory_is_given_first_come_first_served_and_an_urgent_job_needs_neither_it_nor_a_core_but_its_lane():
     server, waiting = ByHand(cores=1, memory=100), Job("waiting", bytes=100)
     server.add(Job("holder", bytes=100, turns=3, during=lambda: server.turn()), waiting)
     server.turns(1)
@@ -130,9 +128,6 @@ def test_an_urgent_job_goes_first_and_needs_neither_core_nor_memory_but_its_lane
     server.add(Job("first", lane="process", during=lambda: server.add(urgent) and server.turn()))
     server.turn()
     assert server.log == ["first"]
-
-
-def test_memory_is_given_first_come_first_served_and_what_is_no_job_takes_some_too():
     server = ByHand(cores=2, memory=100)
     made = server.add(*(Job(n, owner=n, bytes=bytes) for n, bytes in enumerate((60, 60, 30))))
     assert [job.place for job in made] == [0, 1, 2], "the small one would fit, but it came later"
@@ -298,8 +293,7 @@ def test_who_hangs_takes_no_place_from_those_who_ask_later(caplog):
         for asked in hung:
             with pytest.raises(TimeoutError):
                 asked.result()
-    assert readers.ask(lambda: "an answer", 5) == "an answer"
-    assert readers.lost == 2
+    assert (readers.ask(lambda: "an answer", 5), readers.lost) == ("an answer", 2)
     assert "reader_hung" in caplog.text
     readers.close()
     opened.set()
@@ -348,7 +342,7 @@ def test_who_is_answered_first(answered, kinds, options, order):
     assert answered(*kinds.split(), **options) == order.split()
 
 
-def test_equal_questions_take_one_thread_and_a_caller_that_gives_up_takes_the_answer_from_no_other():
+def test_equal_questions_take_one_thread_giving_up_takes_the_answer_from_no_other_and_closing_leaves_no_caller_waiting():
     opened, readers, times = threading.Event(), ReaderThreads(2), []
     with ThreadPoolExecutor(4) as askers:
         equal = [askers.submit(readers.ask, lambda: times.append(opened.wait(60)), 60, None, "same") for _ in range(3)]
@@ -361,9 +355,6 @@ def test_equal_questions_take_one_thread_and_a_caller_that_gives_up_takes_the_an
     assert len(times) == 1
     assert not readers._unanswered
     readers.close()
-
-
-def test_closing_leaves_nobody_waiting():
     opened, readers = threading.Event(), ReaderThreads(1)
     with ThreadPoolExecutor(3) as askers:
         askers.submit(readers.ask, lambda: opened.wait(30), 60)
@@ -377,7 +368,7 @@ def test_closing_leaves_nobody_waiting():
         assert isinstance(behind.exception(30), CancelledError)
 
 
-def test_half_of_a_class_has_ended_at_little_more_than_half_of_the_time_and_all_are_seen_to_move_meanwhile():
+def test_half_of_a_class_has_ended_at_little_more_than_half_of_the_time_and_many_short_runs_take_no_more_than_a_long_one():
     server, students, turns = ByHand(cores=1, memory=10_000), range(30), 30 * 40
     server.add(*(Job(number, owner=f"student {number}", turns=40, seconds=TURN) for number in students))
     log = server.turns()
@@ -388,9 +379,6 @@ def test_half_of_a_class_has_ended_at_little_more_than_half_of_the_time_and_all_
     assert {*students} == set(half)
     parts = [half[at : at + 2 * FAIR_EVERY * 30] for at in range(0, len(half) - 2 * FAIR_EVERY * 30, 30)]
     assert all(set(part) | ended >= {*students} for part in parts)
-
-
-def test_an_owner_of_many_short_runs_takes_little_more_than_one_with_a_long_one():
     server = ByHand(cores=1, memory=10_000)
     server.add(Job("long", owner="a", turns=10_000, seconds=TURN))
     for number in range(100):  # one after the other, or they would be too many

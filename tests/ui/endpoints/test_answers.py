@@ -14,6 +14,21 @@ from tests.runs.tiny import done
 from tests.ui.looking import NAMES, TINY, begin, call, refused
 
 SENTENCE = "hello"
+SAMPLE = {"method": "sample", "temperature": 2.0, "top_k": 9, "top_p": 0.9, "draw": 3}
+WAYS = (
+    ({}, DecodingOptions()), ({"method": "beam", "beam": 3, "penalty": 1.0}, DecodingOptions("beam", 3, 1.0)),
+    (SAMPLE, DecodingOptions("sample", temperature=2.0, top_k=9, top_p=0.9, seed=3)), ({"prefix": "xy"}, DecodingOptions(prefix="xy")),
+    ({"method": "beam", "must": " x ee", "must_not": "h"}, DecodingOptions("beam", must=("x", "ee"), must_not=("h",))),
+)  # fmt: skip
+BAD_CALLS = (
+    *(("translate", more, 400, "api.not_its_arguments") for more in (
+        {}, {"run": "reverse", "text": "a", "temperature ": 1}, {"run": "reverse", "text": "a", "oauth_token": "x"},
+    )),
+    ("translate", b'{"run": "reverse", "text": "a", "temperature": NaN}', 400, "api.no_json"),
+    *((name, {"run": "reverse"}, 404, "api.no_endpoint") for name in ("nothing", "js_fn", "look_ahead")),
+    ("read", {"files": ["/etc/passwd"]}, 404, "api.no_endpoint"),
+)  # fmt: skip
+WORDS = entries("en")
 
 
 @pytest.fixture
@@ -24,18 +39,6 @@ def owner(site):
         site.runs.delete(run.id, owner)
 
 
-WAYS = (
-    ({}, DecodingOptions()),
-    ({"method": "beam", "beam": 3, "penalty": 1.0}, DecodingOptions("beam", 3, 1.0)),
-    (
-        {"method": "sample", "temperature": 2.0, "top_k": 9, "top_p": 0.9, "draw": 3},
-        DecodingOptions("sample", temperature=2.0, top_k=9, top_p=0.9, seed=3),
-    ),
-    ({"prefix": "xy"}, DecodingOptions(prefix="xy")),
-    ({"method": "beam", "must": " x ee", "must_not": "h"}, DecodingOptions("beam", must=("x", "ee"), must_not=("h",))),
-)
-
-
 def test_translations_and_attention_are_the_models_own(site):
     run = site.runs.get("reverse")
     for query, way in WAYS:
@@ -44,8 +47,7 @@ def test_translations_and_attention_are_the_models_own(site):
         assert [answer["text"], *(other["text"] for other in answer["others"])] == [candidate.text for candidate in (best, *others)]
         assert answer["tokens"] == [piece.text for piece in best.pieces]
         assert (answer["probabilities"], answer["score"]) == (list(best.probabilities), best.score)
-        assert answer["references"] == ["olleh"]
-        assert answer["right"] == (None if "prefix" in query else best.text == "olleh")
+        assert (answer["references"], answer["right"]) == (["olleh"], (None if "prefix" in query else best.text == "olleh"))
     look = site.reader.look(run, None, SENTENCE)
     for kind in KINDS:
         answer = call(site, "attention", run="reverse", text=SENTENCE, kind=kind)
@@ -76,6 +78,9 @@ def test_what_there_is_and_what_is_refused(site):
         ("lab", {"name": "order"}, "api.no_owner"),
     ):
         assert refused(site, name, **asked)[0] == key, (name, asked)
+    for name, body, status, key in BAD_CALLS:
+        answer = begin(site, name, body)
+        assert (answer.status_code, answer.json()["key"]) == (status, key), (name, body)
 
 
 def test_a_training_from_beginning_to_end(site, owner):
@@ -123,8 +128,7 @@ def test_own_pairs_are_read_trained_on_stopped_and_deleted_by_their_owner_alone(
     for name in ("stop", "delete"):
         assert refused(site, name, run=run, owner="a stranger to this file")[0] == "runs.not_yours", name
     call(site, "stop", run=run, owner=owner)
-    assert done(site.runs.get(run)).status == "stopped"
-    assert call(site, "delete", run=run, owner=owner) == {"run": run, "deleted": True}
+    assert (done(site.runs.get(run)).status, call(site, "delete", run=run, owner=owner)) == ("stopped", {"run": run, "deleted": True})
     assert refused(site, "status", run=run)[0] == "runs.unknown"
     listed = call(site, "labs")["labs"]
     assert {lab["name"] for lab in listed} >= {"order", "softmax"}
@@ -151,35 +155,10 @@ def test_a_lab_trains_nothing_twice_and_says_its_verdict(site, owner, monkeypatc
         lab(caller, "order", [6], owner)
 
 
-BAD_CALLS = (
-    ("translate", {}, 400, "api.not_its_arguments"),
-    ("translate", {"run": "reverse", "text": "a", "temperature ": 1}, 400, "api.not_its_arguments"),
-    ("translate", {"run": "reverse", "text": "a", "oauth_token": "x"}, 400, "api.not_its_arguments"),
-    ("translate", b'{"run": "reverse", "text": "a", "temperature": NaN}', 400, "api.no_json"),
-    ("nothing", {"run": "reverse"}, 404, "api.no_endpoint"),
-    ("js_fn", {}, 404, "api.no_endpoint"),
-    ("look_ahead", {}, 404, "api.no_endpoint"),
-    ("read", {"files": ["/etc/passwd"]}, 404, "api.no_endpoint"),
-)
-
-
-def test_what_is_no_call_of_an_endpoint_is_refused(site):
-    for name, body, status, key in BAD_CALLS:
-        answer = begin(site, name, body)
-        assert (answer.status_code, answer.json()["key"]) == (status, key), (name, body)
-
-
-WORDS = entries("en")
-
-
-@pytest.fixture(scope="module")
-def endpoints(site):
+def test_each_says_what_it_takes_and_returns_and_the_page_that_people_load_has_nothing_of_it(site):
     info = site.http.get("/gradio_api/info").json()
     assert info["unnamed_endpoints"] == {}
-    return info["named_endpoints"]
-
-
-def test_each_says_what_it_takes_and_returns_and_a_training_takes_every_knob(endpoints):
+    endpoints = info["named_endpoints"]
     assert list(endpoints) == [f"/{name}" for name in NAMES], "and no listener of the page"
     for name in NAMES:
         endpoint = endpoints[f"/{name}"]
@@ -192,9 +171,6 @@ def test_each_says_what_it_takes_and_returns_and_a_training_takes_every_knob(end
     assert set(knobs) == {"owner", *KNOBS, "label", "base"}
     assert [name for name, knob in knobs.items() if not knob["parameter_has_default"]] == ["owner"]
     assert knobs["norm"]["type"]["enum"] == list(limits("norm").choices)
-
-
-def test_the_page_that_people_load_has_nothing_of_it(site):
     config = site.http.get("/config").json()
     assert not set(config["page"]["endpoints"]["components"]) & set(config["page"][""]["components"])
     page = site.http.get("/").text
