@@ -41,8 +41,7 @@ def sources(items) -> list[str]:
 def test_every_task_makes_a_corpus(task):
     corpus = build_corpus(replace(SMALL, task=task))
     judged = sources(corpus.heldout) + sources(corpus.harder)
-    assert (corpus.name, len(set(judged))) == (task, len(judged))
-    assert bool(corpus.harder) == TASKS[task].has_harder
+    assert (corpus.name, len(set(judged)), bool(corpus.harder)) == (task, len(judged), TASKS[task].has_harder)
     assert task == "beer" or not set(sources(corpus.train)) & set(judged)
     for item in (*corpus.train, *corpus.heldout, *corpus.harder):
         assert corpus.src_tokenizer.encode(item.src) == list(item.src_ids)
@@ -111,16 +110,13 @@ def test_a_tenth_of_the_distinct_own_sources_is_held_out_and_another_kept_for_th
     assert {item.tgt_ids for item in (*words.heldout, *words.test)} == {(UNK,)}, "tokenizers learn from the training split only"
 
 
-def test_a_source_with_many_answers_stays_on_one_side_and_all_answers_are_known():
+def test_a_source_with_many_answers_and_a_group_stay_on_one_side_and_splits_that_were_given_are_taken():
     corpus = build_corpus(OWN, own(*[(f"s{n // 3}", f"t{n}") for n in range(60)], ("s0", "t0")))
     train, heldout, test = (set(sources(split)) for split in (corpus.train, corpus.heldout, corpus.test))
     assert not train & heldout | train & test | heldout & test
     assert (len(heldout), len(corpus.heldout), len(test), len(corpus.test)) == (2, 2, 2, 2)
     assert corpus.references == {f"s{n}": (f"t{3 * n}", f"t{3 * n + 1}", f"t{3 * n + 2}") for n in range(20)}
     assert all(item.tgt == corpus.references[item.src][0] for item in corpus.heldout + corpus.test)
-
-
-def test_splits_that_were_given_are_taken_and_groups_stay_together():
     pairs = counted(30)
     given_splits = build_corpus(OWN, replace(pairs, given=(3, 2)))
     assert [sources(split) for split in (given_splits.heldout, given_splits.test)] == [["say 25", "say 26", "say 27"], ["say 28", "say 29"]]
@@ -132,24 +128,32 @@ def test_splits_that_were_given_are_taken_and_groups_stay_together():
     assert (len(grouped.heldout), len(grouped.test)) == (5, 5)
 
 
-def test_own_data_have_the_natural_unit_of_each_side_their_name_and_credit():
+def test_own_data_have_the_natural_unit_of_each_side_and_statistics_are_counted_by_hand():
     line = "I am number {n}\t我是第{n}号\tCC-BY 2.0 (France) Attribution: tatoeba.org #{n} (A) & #1 (B)\n"
     pairs = read_files([("cmn.txt", "".join(line.format(n=n) for n in range(20)).encode())])
     corpus = build_corpus(OWN, pairs)
     assert (corpus.src_tokenizer.kind, corpus.tgt_tokenizer.kind) == ("words", "characters")
     assert build_corpus(OWN, pairs, joint=True).src_tokenizer.kind == "characters"
     assert (corpus.name, corpus.credit) == ("cmn.txt", "CC-BY 2.0 (France) Attribution: tatoeba.org")
+    tokenizers = WordTokenizer(["a", "b", "c"]), WordTokenizer(["x", "y"])
+    train = [item(*pair, tokenizers) for pair in (("a b", "x"), ("a b", "x"), ("a b", "y x"), ("a", "a"), ("c a a", "y"))]
+    heldout, test = (item("b d", "x", tokenizers),), (item("e f", "x y", tokenizers),)
+    counted = statistics(Corpus("toy", *tokenizers, train, heldout, (), {}, test))
+    assert counted.sizes == {"train": 5, "heldout": 1, "test": 1, "harder": 0}
+    assert (counted.sources, counted.several, counted.most_answers, counted.repeated, counted.same) == (3, 1, 2, 1, 1)
+    assert (counted.src.lengths.tolist(), counted.src.frequent) == ([2, 2, 2, 1, 3], (("a", 6), ("b", 3), ("c", 1)))
+    assert (counted.src.counts.tolist(), counted.src.vocabulary, counted.tgt.vocabulary) == ([6, 3, 1], 7, 6)
+    assert counted.src.known == pytest.approx(1 / 4)  # b is known; d, e and f are not
+    assert counted.tgt.known == 1
+    assert math.isnan(statistics(Corpus("toy", *tokenizers, train, (), (), {})).src.known), "nothing is held out"
 
 
-def test_long_sentences_are_left_out_and_their_lines_named():
+def test_long_sentences_are_left_out_their_lines_named_and_what_cannot_be_learnt_is_refused():
     corpus = build_corpus(replace(OWN, max_tokens=8), own(*[(f"a {n}", "b") for n in range(20)], ("a " * 9, "b"), ("a", "b " * 12)))
     expected = ((21, 22), 23, 3, 2)  # 23 characters of the target
     assert (corpus.left_out, corpus.longest_left_out, corpus.longest, corpus.longest_target) == expected
     items = [(item.src, item.tgt) for item in (*corpus.train, *corpus.heldout, *corpus.test)]
     assert sorted(items) == sorted((f"a {n}", "b") for n in range(20)), "no sentence is cut"
-
-
-def test_what_cannot_be_learnt_is_refused():
     for knobs, pairs, key in (
         ({}, None, "data.no_own_pairs"), ({}, own(("same", "one"), ("same", "two")), "data.too_few_sources"),
         ({"max_tokens": 8}, own(("a " * 9, "b"), ("b", "c")), "data.too_long_to_learn"),
@@ -161,22 +165,6 @@ def test_what_cannot_be_learnt_is_refused():
 
 def item(src: str, tgt: str, tokenizers) -> Item:
     return Item(src, tgt, *(tuple(tokenizer.encode(text)) for tokenizer, text in zip(tokenizers, (src, tgt), strict=True)))
-
-
-def test_statistics_by_hand():
-    tokenizers = WordTokenizer(["a", "b", "c"]), WordTokenizer(["x", "y"])
-    train = [item(*pair, tokenizers) for pair in (("a b", "x"), ("a b", "x"), ("a b", "y x"), ("a", "a"), ("c a a", "y"))]
-    heldout, test = (item("b d", "x", tokenizers),), (item("e f", "x y", tokenizers),)
-    counted = statistics(Corpus("toy", *tokenizers, train, heldout, (), {}, test))
-    assert counted.sizes == {"train": 5, "heldout": 1, "test": 1, "harder": 0}
-    assert (counted.sources, counted.several, counted.most_answers, counted.repeated, counted.same) == (3, 1, 2, 1, 1)
-    assert counted.src.lengths.tolist() == [2, 2, 2, 1, 3]
-    assert counted.src.frequent == (("a", 6), ("b", 3), ("c", 1))
-    assert counted.src.counts.tolist() == [6, 3, 1]
-    assert (counted.src.vocabulary, counted.tgt.vocabulary) == (7, 6)
-    assert counted.src.known == pytest.approx(1 / 4)  # b is known; d, e and f are not
-    assert counted.tgt.known == 1
-    assert math.isnan(statistics(Corpus("toy", *tokenizers, train, (), (), {})).src.known), "nothing is held out"
 
 
 CHINESE = [chr(0x4E00 + n) for n in range(600)]
@@ -241,7 +229,7 @@ def test_how_sentences_are_cut_and_why(name):
         assert not any("{" in sentence for sentence in reasons)
 
 
-def test_the_size_follows_the_number_and_length_of_the_pairs():
+def test_the_size_follows_the_number_and_length_of_the_pairs_and_what_was_chosen_stays():
     one_long = pairs_of([*[pair[:2] for pair in sentences(500, 100).pairs], (" ".join("a" * 90), "b")])  # which alone is left out
     for pairs, knobs in (
         (sentences(2000, 100), {"d_model": default("d_model"), "steps": 100, "learning_rate": 0.05, "dropout": 0, "max_tokens": 64}),
@@ -251,16 +239,9 @@ def test_the_size_follows_the_number_and_length_of_the_pairs():
     ):  # fmt: skip
         suggested = suggest(pairs).knobs
         assert {name: suggested[name] for name in knobs} == knobs
-
-
-def test_facts_are_counted_by_hand():
     pairs = pairs_of([("a b", "x"), ("a b", "y z"), *((f"{word} a", word) for word in "cdefghij")])
     facts = Facts(pairs, Experiment().with_(task="own").data)
-    assert facts.ambiguous == 1 / 9
-    assert facts.lengths("words", 100, False).mean == pytest.approx((3 + 4 + 8 * 3) / 10)
-
-
-def test_what_was_chosen_stays_and_the_rest_follows():
+    assert (facts.ambiguous, facts.lengths("words", 100, False).mean) == (1 / 9, pytest.approx((3 + 4 + 8 * 3) / 10))
     assert suggest(sentences(500, 100, 90)).choices[1].slots["lost"] == "50", "of the longest that were looked at"
     pairs = sentences(2000, 3000)
     suggested = suggest(pairs, {"tokenizer": "words", "batch_size": 48, "d_model": 128, "task": "own"})

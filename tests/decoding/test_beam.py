@@ -40,10 +40,6 @@ def all_totals(model, source, vocab: int, longest: int) -> dict[tuple[int, ...],
     return totals
 
 
-def all_scores(model, source, vocab: int, longest: int, length_penalty: float) -> dict[tuple[int, ...], float]:
-    return {ids: total / ((5 + len(ids)) / 6) ** length_penalty for ids, total in all_totals(model, source, vocab, longest).items()}
-
-
 @pytest.mark.trust
 @settings(max_examples=settings.default.max_examples // 4)
 @example((4, 5), 0.6, FREE)
@@ -53,8 +49,8 @@ def all_scores(model, source, vocab: int, longest: int, length_penalty: float) -
 def test_a_beam_as_wide_as_there_are_sentences_finds_the_best_of_all(size, length_penalty, constraints):
     vocab, longest = size
     model, source = untaught(vocab=vocab, seed=vocab), SOURCES[0]
-    every = all_scores(model, source, vocab, longest, length_penalty)
-    scores = {ids: score for ids, score in every.items() if meets(ids, constraints)}
+    every = all_totals(model, source, vocab, longest)
+    scores = {ids: total / ((5 + len(ids)) / 6) ** length_penalty for ids, total in every.items() if meets(ids, constraints)}
     if not scores:
         with pytest.raises(Refusal, match="finds no output"):
             search(model, source, len(every), length_penalty, longest, constraints=constraints)
@@ -89,8 +85,7 @@ def test_the_record_is_a_tree_and_says_what_happened(seed, width, prefix):
         assert node.parent < at
         assert parent.entered
         assert parent.token != EOS
-        assert node.length == parent.length + 1
-        assert node.total == pytest.approx(parent.total + node.logprob)
+        assert (node.length, node.total) == (parent.length + 1, pytest.approx(parent.total + node.logprob))
         assert node.score == pytest.approx(node.total / ((5 + node.length) / 6) ** 0.6)
     for step in range(len(prefix) + 1, max(node.length for node in nodes) + 1):
         born = [node for node in nodes if node.length == step]
@@ -113,7 +108,7 @@ def test_the_record_is_a_tree_and_says_what_happened(seed, width, prefix):
         assert hypothesis.logprobs == pytest.approx([expected[t, token].item() for t, token in enumerate(hypothesis.ids)], abs=1e-5)
 
 
-def test_the_verdict_compares_the_scores_and_says_where_the_reference_was_pruned():
+def test_the_verdict_compares_the_scores_and_says_where_the_reference_was_pruned_unless_it_begins_otherwise():
     model, source = untaught(vocab=5, seed=10), SOURCES[0]
     kinds = set()
     narrow = search(model, source, 1, 0.0, 4)
@@ -141,9 +136,6 @@ def test_the_verdict_compares_the_scores_and_says_where_the_reference_was_pruned
     every = [ids for ids in every_sentence(5, 3) if ids[-1] == EOS]
     rivals = [classify(model, source, narrow, [ids]).reference.score for ids in every if ids != best.ids]
     assert classify(model, source, narrow, [ids for ids in every if ids != best.ids]).reference.score == max(rivals), "the likeliest one"
-
-
-def test_a_reference_that_begins_otherwise_is_not_judged_and_one_that_is_too_long_was_not_pruned_but_cut():
     model, source = untaught(), SOURCES[0]
     result = search(model, source, 3, 0.6, 7, (5,))
     for references, judged in (([(4, 4, EOS)], False), ([(5, 4, EOS)], True), ([], False)):

@@ -97,8 +97,7 @@ def test_every_method_writes_the_same_and_records_the_same_passes(seed, prefix):
     ):
         passes = [], [], []
         plain, *rest = (write(cache, record, fast) for record, (cache, fast) in zip(passes, WAYS, strict=True))
-        assert passes[0] == passes[1]
-        assert without_cache(passes[0]) == passes[2]
+        assert (passes[0], without_cache(passes[0])) == (passes[1], passes[2])
         for other in rest:
             assert tokens_of(other) == tokens_of(plain)
             for hypothesis, same in zip(other, plain, strict=True):
@@ -165,8 +164,7 @@ def test_what_is_learnt_in_between_is_known_and_a_change_of_the_memory_obeyed():
     """Nothing of the parameters is kept from one text to the next, however they were written."""
     model = disturb(build()).eval()
     for change in (
-        lambda weight: weight.data.mul_(-1.5),
-        lambda weight: torch._foreach_add_([weight.data], 0.3),
+        lambda weight: weight.data.mul_(-1.5), lambda weight: torch._foreach_add_([weight.data], 0.3),
         lambda weight: weight.data.copy_(torch.randn(weight.shape, generator=torch.Generator().manual_seed(4))),
     ):
         for layer in (*model.encoder, *model.decoder):

@@ -1,5 +1,4 @@
-"""Greedy decoding is the argmax of teacher forcing; what may be drawn is exactly what it says, and drawn as often as it is likely; the
-work that is told of is what torch counts."""
+"""Greedy decoding is the argmax of teacher forcing; tokens are drawn as often as they are likely; the work told is what torch counts."""
 
 import itertools
 from functools import cache
@@ -10,19 +9,9 @@ import torch
 from hypothesis import example, given, settings, strategies as st
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
+from playground import decoding
 from playground.config import BOS, EOS, MAX_POSITIONS, ModelConfig, limits
-from playground.decoding import (
-    beam,
-    greedy,
-    multiplications,
-    positions,
-    sample,
-    search,
-    single_decoder,
-    top_k_top_p_filter,
-    trace,
-    without_cache,
-)
+from playground.decoding import beam, greedy, sample, search, single_decoder, top_k_top_p_filter, trace
 from playground.model.transformer import Transformer
 from tests.variants.varied import disturb, talkative
 
@@ -45,7 +34,7 @@ def logprobs_by_teacher_forcing(model: Transformer, source: tuple[int, ...], ids
 
 
 @pytest.mark.trust
-def test_a_forced_prefix_is_written_and_weighed_as_by_teacher_forcing():
+def test_a_prefix_is_weighed_as_by_teacher_forcing_and_its_seed_alone_decides_a_sample():
     source, prefix = SOURCES[0], (4, 8, 8, 5)
     for hypothesis in (
         greedy(untaught(), [source], max_length=9, prefix=prefix)[0],
@@ -54,17 +43,12 @@ def test_a_forced_prefix_is_written_and_weighed_as_by_teacher_forcing():
         assert hypothesis.ids[:4] == prefix
         expected = logprobs_by_teacher_forcing(untaught(), source, hypothesis.ids)
         assert hypothesis.logprobs == pytest.approx([expected[t, token].item() for t, token in enumerate(hypothesis.ids)], abs=1e-5)
-
-
-def test_max_length_is_capped_at_what_the_model_can_take():
-    model = untaught()
-    with torch.no_grad():
-        model.projection.bias[EOS] -= 1e4  # it never ends
-    try:
-        assert len(greedy(model, [SOURCES[1]], max_length=10_000)[0].ids) == MAX_POSITIONS
-    finally:
-        with torch.no_grad():
-            model.projection.bias[EOS] += 1e4
+    before = torch.get_rng_state()
+    first = sample(untaught(), SOURCES[0], 2.0, max_length=12, seed=3)
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.rand(5)
+    assert sample(untaught(), SOURCES[0], 2.0, max_length=12, seed=3) == first
+    assert len({sample(untaught(), SOURCES[0], 2.0, max_length=12, seed=seed).ids for seed in range(10)}) > 3
 
 
 def every_sentence(vocab: int, longest: int):
@@ -75,15 +59,6 @@ def every_sentence(vocab: int, longest: int):
             yield (*body, EOS)
             if length == longest:
                 yield from ((*body, last) for last in rest)
-
-
-def test_sampling_is_decided_by_its_seed_and_leaves_the_global_generator_alone():
-    before = torch.get_rng_state()
-    first = sample(untaught(), SOURCES[0], 2.0, max_length=12, seed=3)
-    assert torch.equal(torch.get_rng_state(), before)
-    torch.rand(5)
-    assert sample(untaught(), SOURCES[0], 2.0, max_length=12, seed=3) == first
-    assert len({sample(untaught(), SOURCES[0], 2.0, max_length=12, seed=seed).ids for seed in range(10)}) > 3
 
 
 @given(st.integers(1, 50), st.integers(1, 12))
@@ -118,23 +93,23 @@ def test_a_trace_is_what_was_thought_while_writing():
     assert trace(model, (4, 9), target).probabilities == pytest.approx(torch.stack(rows).numpy(), abs=1e-6)
 
 
-def test_what_makes_no_sense_is_refused_and_nothing_asked_writes_nothing():
+def test_what_makes_no_sense_is_refused_lengths_are_capped_and_nothing_asked_writes_nothing():
     learning = Transformer(ModelConfig(d_model=8, n_heads=1, d_ff=8, encoder_layers=1, decoder_layers=1, dropout=0.5), 9, 9)
     for ask, name in (
-        (lambda: beam(untaught(), SOURCES[0], 0, 0.0, max_length=7), "width"),
-        (lambda: trace(untaught(), SOURCES[0], ()), "target"),
+        (lambda: beam(untaught(), SOURCES[0], 0, 0.0, max_length=7), "width"), (lambda: trace(untaught(), SOURCES[0], ()), "target"),
         *((lambda t=t: sample(untaught(), SOURCES[0], t, max_length=5, seed=1), "temperature") for t in (0.0, -1.0, float("nan"))),
         *(
             (lambda choice=choice: sample(untaught(), SOURCES[0], 1.0, 5, 1, **choice), "top_")
             for choice in ({"top_k": -1}, {"top_p": 0.0}, {"top_p": 1.1}, {"top_p": float("nan")})
         ),
-        (lambda: greedy(learning, SOURCES, 5), "eval"),
-        (lambda: beam(learning, SOURCES[0], 2, 0.0, 5), "eval"),
-        (lambda: sample(learning, SOURCES[0], 1.0, 5, seed=1), "eval"),
-        (lambda: trace(learning, SOURCES[0], (4,)), "eval"),
+        (lambda: greedy(learning, SOURCES, 5), "eval"), (lambda: beam(learning, SOURCES[0], 2, 0.0, 5), "eval"),
+        (lambda: sample(learning, SOURCES[0], 1.0, 5, seed=1), "eval"), (lambda: trace(learning, SOURCES[0], (4,)), "eval"),
     ):
         with pytest.raises(ValueError, match=name):
             ask()
+    endless = untaught.__wrapped__()
+    endless.projection.bias.data[EOS] -= 1e4
+    assert len(greedy(endless, [SOURCES[1]], max_length=10_000)[0].ids) == MAX_POSITIONS, "as much as the model can take"
     assert greedy(untaught(), [], max_length=5) == []
     assert greedy(untaught(), [SOURCES[0]], max_length=2, prefix=(4, 5, 6))[0].ids == (4, 5), "a prefix longer than allowed is cut"
     assert beam(untaught(), SOURCES[0], 3, 0.6, 2, (4, 5, 6))[0].ids == (4, 5)
@@ -213,9 +188,9 @@ def test_the_work_that_is_told_is_what_torch_counts(knobs, fast):
         cached, anew = [], []
         write(True, cached)
         write(False, anew)
-        counts = [multiplications(config, 11, len(source) + 1, record) for record in (cached, anew)]
+        counts = [decoding.multiplications(config, 11, len(source) + 1, record) for record in (cached, anew)]
         assert [counted(lambda cache=cache, write=write: write(cache, [])) for cache in (True, False)] == counts
         assert counts[0] < counts[1]
-        assert without_cache(cached) == anew
+        assert decoding.without_cache(cached) == anew
         assert [entry.computed for entry in cached] == ([len(prefix)] if prefix else []) + [1] * len(anew[bool(prefix) :])
-        assert positions(anew) == sum(entry.rows * entry.length for entry in cached)
+        assert decoding.positions(anew) == sum(entry.rows * entry.length for entry in cached)

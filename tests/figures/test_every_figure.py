@@ -31,10 +31,9 @@ def walk(node):
         yield from walk(child)
 
 
-@pytest.mark.parametrize(
-    ("length", "width"),
-    [(1, 280), (12, 1100), *(pytest.param(*sizes, marks=pytest.mark.night) for sizes in product((1, 12, 250), (280, 360, 720, 1100)))],
-)
+@pytest.mark.parametrize(("length", "width"), [
+    (1, 280), (12, 1100), *(pytest.param(*sizes, marks=pytest.mark.night) for sizes in product((1, 12, 250), (280, 360, 720, 1100))),
+])  # fmt: skip
 def test_plotly_validates_every_figure_its_height_is_capped_and_tokens_are_coordinates(length, width):
     for name, picture in gallery(length, width).items():
         go.Figure(picture)  # raises ValueError with the name of any property Plotly doesn't know
@@ -96,8 +95,7 @@ REFUSED = [  # names of another number of rows would stand at the wrong ones
     lambda: changes.losses(ABC, [0.1] * 2, [0.1] * 2, kind="cross", most=1),
     lambda: sublayers.parts([0.1, 0.2], ABC, KINDS, ABC, measure="gradient", chosen=1),
     lambda: sublayers.over_training([1], TALL, ABC, KINDS, last=9, measure="gradient", strong=[0]),
-    lambda: sublayers.evenness(TALL, AB), lambda: graph.lines([1, 2], {"a": [1]}),
-    lambda: guesses.histogram(AB, [[1, 0]] * 3, AB),
+    lambda: sublayers.evenness(TALL, AB), lambda: graph.lines([1, 2], {"a": [1]}), lambda: guesses.histogram(AB, [[1, 0]] * 3, AB),
     lambda: heads.over_training([0, 5], np.zeros((1, 2, 3)), chosen=(0, 0)),
     lambda: heads.bars(np.zeros(4), np.zeros(5)), lambda: lengths.by_length([np.ones(3)], [], [(1, 3)], [np.ones(3)]),
     lambda: lens.grid(np.zeros((2, 2)), [["a"], ["b"]], AB, ["a"]),
@@ -116,12 +114,11 @@ def test_what_does_not_fit_is_refused(draw):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_lines_of_one_picture_differ_in_more_than_colour(dark):
+def test_lines_differ_in_more_than_colour_text_can_be_read_and_masked_cells_look_like_no_probability(dark):
     style = Style(dark=dark)
     pictures = [
         graph.lines([0, 1], {str(n): [n, n] for n in range(graph.MAX_LINES)}, style=style),
-        runs.overlay("exact_match", [[1, 2]] * 6, [[0.1, 0.2]] * 6, [*"abcdef"], style=style),
-        *curves.skeletons(style=style).values(),
+        runs.overlay("exact_match", [[1, 2]] * 6, [[0.1, 0.2]] * 6, [*"abcdef"], style=style), *curves.skeletons(style=style).values(),
     ]
     for picture in pictures:
         for one, other in combinations(picture["data"], 2):
@@ -131,6 +128,12 @@ def test_lines_of_one_picture_differ_in_more_than_colour(dark):
     looks = [board.arm_style(arm, dark) for arm in range(36)]
     for shape in ("dash", "mark"):
         assert len({(look["color"], look[shape]) for look in looks}) == len(looks)
+    palette = theme.colors(dark)
+    for least, names in ((7, ["text"]), (4.5, ["muted", "right", "wrong"]), (3, [*theme.KINDS, "first", "second", "line"])):
+        assert min(contrast(palette[name], palette["paper"]) for name in names) > least
+    assert min(contrast(color, palette["paper"]) for color in theme.lines(dark)) > 3
+    assert min(np.linalg.norm(lab(palette["hatch"]) - lab(color)) for color in theme.sequential(dark)) > 4
+    assert np.linalg.norm(lab(palette["hatch"]) - lab(palette["masked"])) > 15
 
 
 # Machado, Oliveira and Fernandes (2009), full deficiency, in linear RGB
@@ -161,8 +164,7 @@ def contrast(a, b):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("sight", SIGHT)
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("dark", "sight"), product((False, True), SIGHT))
 def test_scales_go_one_way_and_hues_stay_apart_for_every_eye(dark, sight):
     away = 1 if dark else -1  # from the page, in lightness
     assert np.all(away * np.diff([lab(color, sight)[0] for color in theme.sequential(dark)]) > 2)
@@ -173,16 +175,6 @@ def test_scales_go_one_way_and_hues_stay_apart_for_every_eye(dark, sight):
     assert min(np.linalg.norm(scale[i] - scale[-1 - i]) for i in range(5)) > 4
     hues = [lab(theme.hue(kind, dark), sight) for kind in theme.KINDS]
     assert min(np.linalg.norm(a - b) for a, b in combinations(hues, 2)) > 14
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_text_and_lines_can_be_read_on_the_page_and_masked_cells_look_like_no_probability(dark):
-    palette = theme.colors(dark)
-    for least, names in ((7, ["text"]), (4.5, ["muted", "right", "wrong"]), (3, [*theme.KINDS, "first", "second", "line"])):
-        assert min(contrast(palette[name], palette["paper"]) for name in names) > least
-    assert min(contrast(color, palette["paper"]) for color in theme.lines(dark)) > 3
-    assert min(np.linalg.norm(lab(palette["hatch"]) - lab(color)) for color in theme.sequential(dark)) > 4
-    assert np.linalg.norm(lab(palette["hatch"]) - lab(palette["masked"])) > 15
 
 
 @pytest.mark.parametrize(("token", "shown"), [
@@ -204,27 +196,23 @@ def test_a_label_is_the_visible_token_once_plotly_has_decoded_it(token):
     assert {text: tokens.escape(text) for text in escaped} == escaped
 
 
-def test_long_tokens_are_cut_and_thinned_ticks_lose_no_token():
+def test_long_tokens_are_cut_both_of_a_step_alike_and_thinned_ticks_lose_no_token():
     assert tokens.label("Donaudampfschifffahrt") == "Donaudampfsch…"
     assert tokens.extent("Donaudampfschifffahrt") == pytest.approx(tokens.MAX_LABEL_CHARACTERS * tokens.NARROW)
     assert tokens.extent("狗x") == pytest.approx(tokens.WIDE + tokens.NARROW)
     ticks = tokens.ticks([f"t{i}" for i in range(10)], 4)
     assert (ticks["tickvals"], ticks["ticktext"]) == ([0, 4, 8], ["t0", "t4", "t8"])
     assert ticks["labelalias"] == {str(i): f"t{i}" for i in range(10) if i % 4}
-
-
-@pytest.mark.parametrize("width", [280, 1100])
-def test_a_step_is_its_input_and_the_next_token_both_cut_alike(width):
     names = tokens.steps(["<bos>", "a", " "], ["a", " ", "<eos>"])
     assert names == [*map(tokens.visible, names)] == ["<bos> → a", "a → ␣", "␣ → <eos>"]
     assert tokens.label(names[0]) == "&lt;bos&gt; → a"
     with pytest.raises(ValueError, match="argument 2"):
         tokens.steps(["<bos>", "a"], ["a"])
     (name,) = tokens.steps(["Donaudampfschifffahrt"], ["Gesellschaft"])
-    short = tokens.shortened(name, tokens.longest(width))
-    read, following = (part.strip() for part in short.split("→"))
-    assert read.endswith("…") and following.endswith("…")  # noqa: PT018
-    assert "Donaudampfschifffahrt".startswith(read[:-1]) and "Gesellschaft".startswith(following[:-1])  # noqa: PT018
-    assert len(read) == len(following) >= tokens.SPECIAL
     (special,) = tokens.steps(["<bos>"], ["<eos>"])
-    assert tokens.shortened(special, tokens.longest(width)).replace(" ", "") == "<bos>→<eos>"
+    for longest in map(tokens.longest, (280, 1100)):
+        read, following = (part.strip() for part in tokens.shortened(name, longest).split("→"))
+        assert (read[-1], "Donaudampfschifffahrt"[: len(read) - 1]) == ("…", read[:-1])
+        assert (following[-1], "Gesellschaft"[: len(following) - 1]) == ("…", following[:-1])
+        assert len(read) == len(following) >= tokens.SPECIAL
+        assert tokens.shortened(special, longest).replace(" ", "") == "<bos>→<eos>"

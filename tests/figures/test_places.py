@@ -24,20 +24,16 @@ def plane(**more):
     return vectors.plane(XY, ["a", "<b>", "c d", "e"], limit=2.0, shares=(0.5, 0.25), **more)
 
 
-def test_points_stand_where_they_are_say_who_they_are_and_both_axes_have_one_scale():
+def test_points_stand_where_they_are_with_their_names_on_one_scale_and_states_are_the_stronger_the_later():
     figure = plane(ids=[4, 5, 6, 7], chosen=2, near=[0, 1], style=Style({"axis_1": "{percent} one", "axis_2": "{percent} two"}))
     (line, points, near, chosen), layout = figure["data"], figure["layout"]
     assert list(zip(points["x"], points["y"], strict=True)) == [tuple(point) for point in XY.tolist()]
-    assert points["hovertext"] == ["a", "&lt;b&gt;", "c␣d", "e"]
-    assert points["customdata"] == [4, 5, 6, 7]
+    assert (points["hovertext"], points["customdata"]) == (["a", "&lt;b&gt;", "c␣d", "e"], [4, 5, 6, 7])
     assert points["meta"] == {"field": "token"}  # a click chooses it
     assert (near["x"], chosen["x"], chosen["y"], line["visible"]) == ([0, 1], [-2], [1.5], False)
     assert layout["xaxis"]["range"] == layout["yaxis"]["range"] == [-2.16, 2.16]  # of the limit: a replay moves its points only
     assert layout["yaxis"]["scaleanchor"] == "x"
     assert [layout[axis]["title"]["text"] for axis in ("xaxis", "yaxis")] == ["50 one", "25 two"]
-
-
-def test_states_are_the_stronger_the_later_and_the_sentence_is_joined():
     drawn = plane(places=[1, 2, 1, 2], own=2, by_place=True)["data"]
     assert (drawn[0]["visible"], drawn[0]["x"]) == (True, [-2, 0.01])
     assert drawn[1]["hovertext"] == ["a (1)", "&lt;b&gt; (2)", "c␣d (1)", "e (2)"]
@@ -68,19 +64,15 @@ def corners(shape):
     return {tuple(map(float, corner.split(","))) for corner in shape["path"].strip("MZ").split("L")}
 
 
-def test_every_run_has_its_strip_and_the_frames_hold_the_lengths_of_training():
+def test_every_run_has_its_strip_every_place_its_cell_and_the_frames_hold_the_lengths_of_training():
     shares, counts = [np.array([1.0, NONE, 0.5]), np.array([0.25, 0.0, 1.0, 0.75])], [np.array([4, 0, 2]), np.array([1, 1, 1, 4])]
     drawn = lengths.by_length(shares, ["one", "two"], [(1, 2), (2, 3)], counts)
     (cells,), layout = drawn["data"], drawn["layout"]
     assert (cells["x"], cells["z"]) == ([1, 2, 3, 4], [[1, None, 0.5, None], [0.25, 0, 1, 0.75]])
-    assert cells["customdata"] == [[4, 0, 2, 0], [1, 1, 1, 4]]
-    assert (cells["zmin"], cells["zmax"]) == (0, 1)
+    assert (cells["customdata"], cells["zmin"], cells["zmax"]) == ([[4, 0, 2, 0], [1, 1, 1, 4]], 0, 1)
     assert [note["text"] for note in layout["annotations"]] == layout["meta"]["rows"] == ["one", "two"]
     frames = [({x for x, _ in corners(shape)}, {round(y) for _, y in corners(shape)}) for shape in layout["shapes"]]
     assert frames == [({0.5, 2.5}, {0}), ({1.5, 3.5}, {1})]
-
-
-def test_every_place_of_every_length_has_its_cell():
     shares = np.array([[1.0, 0.5, 0.25], [0.75, 1.0, 0.0], [NONE, 0.5, 1.0], [NONE, NONE, 1.0]])
     drawn = lengths.by_place(shares, (2, 3))
     cells = drawn["data"][0]
@@ -172,7 +164,7 @@ def notes(picture):
     return [note["text"] for note in picture["layout"]["annotations"]]
 
 
-def test_the_likeliest_tokens_stand_in_order_with_what_was_taken_and_what_is_right():
+def test_the_likeliest_tokens_stand_in_order_and_no_number_claims_certainty_where_there_is_none():
     style = Style({"taken": "taken", "right": "right"})
     figure = graph.top_tokens(["dog", "cat", "<eos>"], [0.5, 0.3, 0.2], chosen=1, right=0, style=style)
     trace, layout = figure["data"][0], figure["layout"]
@@ -183,14 +175,11 @@ def test_the_likeliest_tokens_stand_in_order_with_what_was_taken_and_what_is_rig
     assert (figure["data"][0]["x"], figure["layout"]["xaxis"]["range"]) == ([9, 5, 5], [0, 9])
     assert figure["layout"]["meta"]["tokens"] == ["b", "a", "c"]  # ties as they came
     assert graph.frequencies([], [])["data"][0]["x"] == graph.top_tokens([], [])["data"][0]["x"] == []
-
-
-def test_no_number_claims_certainty_where_there_is_none():
     for value, text in ((0.0, "0.00"), (0.001, "<0.01"), (0.0049, "<0.01"), (0.005, "0.01"), (0.994, "0.99"), (0.9999, ">0.99")):
         assert unescape(graph.top_tokens(["a"], [value])["data"][0]["text"][0]) == text
 
 
-def test_before_and_after_stand_on_one_line_and_differ_in_shape():
+def test_before_and_after_stand_on_one_line_each_vote_is_one_bar_and_only_heads_can_be_switched_off():
     picture = changes.pairs(NAMES, [0.9, 0.0, 1.0], [0.2, 0.001, 0.999], chosen=1)
     between, before, after = picture["data"]
     assert (before["x"], after["x"]) == ([0.9, 0.0, 1.0], [0.2, 0.001, 0.999])
@@ -203,13 +192,9 @@ def test_before_and_after_stand_on_one_line_and_differ_in_shape():
     frame = picture["layout"]["shapes"][0]
     assert (frame["visible"], frame["y0"], frame["y1"]) == (True, 0.5, 1.5)
     assert not any(changes.pairs(NAMES, [0.1] * 3, [0.2] * 3, chosen=at)["layout"]["shapes"][0]["visible"] for at in (None, 3, -1))
-
-
-def test_each_vote_is_one_bar_in_its_row_only_heads_can_be_switched_off_and_the_path_goes_from_point_to_point():
     picture = votes_figure.votes(PARTS, VOTES, KINDS, HEADS, tokens_of=("a", "<b>"))
     rows = {row: value for trace in picture["data"] for row, value in zip(trace["y"], trace["x"], strict=True)}
-    assert [rows[row] for row in range(4)] == VOTES
-    assert notes(picture) == ["+0.50", "−1.25", "+2.00", "+0.00"]
+    assert ([rows[row] for row in range(4)], notes(picture)) == (VOTES, ["+0.50", "−1.25", "+2.00", "+0.00"])
     assert picture["layout"]["yaxis"]["ticktext"] == PARTS
     clicks = {trace["y"][0]: (trace["meta"].get("field"), trace["customdata"]) for trace in picture["data"]}
     assert clicks == {0: (None, [""]), 1: ("off", ["d1.1"]), 2: ("off", ["c1.1"]), 3: (None, [""])}
@@ -218,7 +203,7 @@ def test_each_vote_is_one_bar_in_its_row_only_heads_can_be_switched_off_and_the_
     assert [(note["ax"], note["ay"], note["x"], note["y"]) for note in arrows] == [(0, 0, 1, 0.5), (1, 0.5, 3, -1)]
 
 
-def test_each_guess_has_a_bar_in_parts_and_its_sum_beside_it():
+def test_each_guess_has_a_bar_in_parts_its_sum_beside_it_and_none_of_it_is_lost():
     figure = guesses.histogram(["yes", "no", "maybe"], COUNTS, DEGREES)
     assert [(trace["name"], trace["x"]) for trace in figure["data"]] == [("50 %", [1, 0, 2]), ("75 %", [0, 0, 2]), ("95 %", [3, 0, 0])]
     assert (notes(figure), "✓" in str(figure)) == (["yes", "no", "maybe", "4", "0", "4"], False)
@@ -228,11 +213,7 @@ def test_each_guess_has_a_bar_in_parts_and_its_sum_beside_it():
     assert ([trace["x"] for trace in figure["data"]], figure["layout"]["showlegend"]) == ([[2, 5]], False)
     assert figure["layout"]["meta"]["table"]["rows"] == [["a", 2], ["✓ b", 5]]
     assert guesses.histogram(["yes"], [[0, 0, 0]], DEGREES)["layout"]["xaxis"]["range"] == [0, 1]
-
-
-@pytest.mark.parametrize("text", ["It vanishes: no gradient passes through the softmax", "消失：几乎没有梯度能通过，训练因此停滞不前"])
-def test_a_long_guess_is_broken_into_lines_and_none_of_it_is_lost(text):
-    lines = guesses.wrap(text, 200)
-    assert len(lines) > 1
-    assert "".join("".join(lines).split()) == "".join(text.split())
-    assert not any(line.startswith(("：", "，", " ")) for line in lines)
+    for text in ("It vanishes: no gradient passes through the softmax", "消失：几乎没有梯度能通过，训练因此停滞不前"):
+        lines = guesses.wrap(text, 200)
+        assert (len(lines) > 1, "".join("".join(lines).split())) == (True, "".join(text.split()))
+        assert not any(line.startswith(("：", "，", " ")) for line in lines)

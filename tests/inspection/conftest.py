@@ -39,9 +39,7 @@ OPERATIONS = {
 def parts(derivation) -> list[float]:
     """Computes the parts of the terms, from left and right alone; of the rest of a long table, its printed part."""
     make = OPERATIONS.get(derivation.operation)
-    return [
-        make(float(term.left_value), float(term.right_value)) if term.left_value else float(term.part) for term in derivation.terms
-    ]  # fmt: skip
+    return [make(float(term.left_value), float(term.right_value)) if term.left_value else float(term.part) for term in derivation.terms]
 
 
 def calculate(text: str, derivation) -> float:

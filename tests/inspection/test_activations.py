@@ -1,6 +1,5 @@
-"""Every stage holds the running model's own numbers, to the last bit; and has its formula in both languages, its shape, and the very
-lines of the running code that compute it. An edit equals torch with that number set by hand; one to the value that stands there changes
-nothing."""
+"""Every stage holds the running model's own numbers, to the last bit, and has its formula and the lines of code that compute it; an edit
+equals torch with that number set by hand."""
 
 import ast
 import copy
@@ -56,7 +55,6 @@ def check(model: Transformer) -> dict[str, Stage]:
         if name.endswith("W_o"):
             module.register_forward_hook(lambda module, inputs, out, name=name: recorded.update({name: (inputs[0], out)}))
     twin(*tensors())
-
     for stack, kind, layers in (
         (output.encoder, "encoder.{}.self_attention", config.encoder_layers),
         (output.decoder, "decoder.{}.self_attention", config.decoder_layers),
@@ -75,7 +73,6 @@ def check(model: Transformer) -> dict[str, Stage]:
     for n in range(config.encoder_layers):
         activated = twin.encoder[n].feed_forward.activation(torch.tensor(stages[f"encoder.{n}.feed_forward.hidden"].values))
         assert np.array_equal(stages[f"encoder.{n}.feed_forward.activated"].values, activated.numpy())
-
     before = set()
     for address, stage in stages.items():
         assert (stage.address, stage.name) == (address, address.split(".")[-1])
@@ -90,8 +87,7 @@ def check(model: Transformer) -> dict[str, Stage]:
         if stage.name == "residual":
             assert np.array_equal(stage.values, stages[stage.inputs[0]].values + stages[stage.inputs[1]].values)
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
-    assert stages["src.ids"].values.tolist() == [*SRC, EOS]
-    assert stages["tgt.ids"].values.tolist() == [BOS, *TGT[:-1]]
+    assert (stages["src.ids"].values.tolist(), stages["tgt.ids"].values.tolist()) == ([*SRC, EOS], [BOS, *TGT[:-1]])
     return stages
 
 
@@ -110,8 +106,7 @@ def test_every_combination_of_options_is_recorded_to_the_bit(knobs):
     stages = check(build(**knobs))
     names = {address.split(".")[-1] for address in stages}
     norm, positions = knobs["norm"], knobs["positions"]
-    assert ("residual" in names) == knobs["residual"]
-    assert ("src.scaled" in stages) == knobs["embedding_scale"]
+    assert ("residual" in names, "src.scaled" in stages) == (knobs["residual"], knobs["embedding_scale"])
     assert ("src.positions" in stages) == (positions in ("sinusoidal", "learned", "both"))
     assert ("encoder.0.self_attention.q_turned" in stages) == (positions in ("rotary", "both"))
     assert ("decoder.0.cross_attention.scaled" in stages) == bool(knobs["attention_scale"])
@@ -212,11 +207,6 @@ EDITED = [
 OWN, CROSS = "encoder.0.self_attention", "decoder.0.cross_attention"
 
 
-def cell_of(stage) -> tuple[int, ...]:
-    """A cell in the middle of a stage that isn't masked, counted from 0."""
-    return tuple(size // 2 if letter in "HDKUFV" else min(1, size - 1) for letter, size in zip(stage.axes, stage.values.shape, strict=True))
-
-
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", [EDITED[0], *(pytest.param(knobs, marks=pytest.mark.night) for knobs in EDITED[1:])], ids=str)
 def test_any_number_can_be_typed_over_and_its_own_value_changes_nothing(knobs):
@@ -227,7 +217,8 @@ def test_any_number_can_be_typed_over_and_its_own_value_changes_nothing(knobs):
     for address, stage in stages.items():
         if stage.name in FIXED:
             continue
-        index = cell_of(stage)
+        sizes = zip(stage.axes, stage.values.shape, strict=True)  # a cell in the middle that isn't masked
+        index = tuple(size // 2 if letter in "HDKUFV" else min(1, size - 1) for letter, size in sizes)
         (same,) = parse(str(Edit(address, index, (float(stage.values[index]),))))
         again = record(model, SRC, TGT, [same])
         assert all(np.array_equal(again[name].values, each.values) for name, each in stages.items()), address

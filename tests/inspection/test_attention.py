@@ -1,6 +1,7 @@
 """Attention: rows sum to 1 and masked cells are 0; what is said of heads built by hand to do one thing, and their names; rollout."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from playground.model.masks import padded
 from playground.model.transformer import Transformer
 from playground.words import LANGUAGES, known
 
+pytestmark = pytest.mark.trust
 WORDS = tuple("abcdefgh")
 LENGTHS = (5, 8, 6, 7)
 
@@ -45,43 +47,21 @@ def named(head):
     return head.name, None if head.number is None else round(head.number, 6)
 
 
-def last(n):
-    return np.tile(np.arange(n) == n - 1, (n, 1))
-
-
-def first(n):
-    return np.tile(np.arange(n) == 0, (n, 1))
-
-
-def shifted(by):
-    return lambda n: row(np.eye(n, k=by))
-
-
-def backward(n):
-    return np.roll(np.eye(n)[::-1], -1, axis=0)
-
-
-def backward_from_end(n):
-    return np.eye(n)[::-1]
-
-
+ENDS = {
+    "first": lambda n: np.tile(np.arange(n) == 0, (n, 1)), "last": lambda n: np.tile(np.arange(n) == n - 1, (n, 1)),
+    "backward": lambda n: np.roll(np.eye(n)[::-1], -1, axis=0), "backward_from_end": lambda n: np.eye(n)[::-1],
+}  # fmt: skip
+BEFORE, AFTER, TWO_BACK = (lambda n, by=by: row(np.eye(n, k=by)) for by in (-1, 1, -2))
 BY_HAND = {
-    "encoder": {
-        "previous": shifted(-1), "next": shifted(1), "same": np.eye, "two_back": shifted(-2), "first": first, "last": last,
-        "backward": backward, "backward_from_end": backward_from_end,
-    },
+    "encoder": {"previous": BEFORE, "next": AFTER, "same": np.eye, "two_back": TWO_BACK, **ENDS},
     "decoder": {
-        "same": np.eye, "previous": lambda n: np.where(np.arange(n)[:, None] == 0, np.eye(n), np.eye(n, k=-1)), "first": first,
+        "same": np.eye, "previous": lambda n: np.where(np.arange(n)[:, None] == 0, np.eye(n), np.eye(n, k=-1)), "first": ENDS["first"],
     },
-    "cross": {
-        "forward": np.eye, "ahead": shifted(1), "behind": shifted(-1), "backward": backward, "backward_from_end": backward_from_end,
-        "first": first, "last": last,
-    },
+    "cross": {"forward": np.eye, "ahead": AFTER, "behind": BEFORE, **ENDS},
 }  # fmt: skip
 EVERY = [(kind, name) for kind, places in BY_HAND.items() for name in places]
 
 
-@pytest.mark.trust
 @pytest.mark.parametrize(("kind", "name"), EVERY)
 def test_a_head_that_does_one_thing_gets_its_name_and_a_full_number(kind, name):
     assert named(only_head(BY_HAND[kind][name], kind=kind)) == (name, 1.0)
@@ -94,7 +74,6 @@ def test_a_head_that_does_one_thing_gets_its_name_and_a_full_number(kind, name):
         assert (key.removesuffix(f"_{kind}"), values) == (f"figures.looks_{name}", {"percent": 100, "mass": 100})
 
 
-@pytest.mark.trust
 @pytest.mark.parametrize(("kind", "name"), [key for key in EVERY if key[0] != "decoder"])
 def test_the_number_is_the_share_and_half_is_enough_though_other_cells_are_darker(kind, name):
     def scored(share):
@@ -111,8 +90,7 @@ def test_the_number_is_the_share_and_half_is_enough_though_other_cells_are_darke
     assert (below.second.name, below.second.mass) == (name, pytest.approx(0.49))
 
 
-@pytest.mark.trust
-def test_one_lucky_sentence_and_a_few_tokens_give_no_name():
+def test_luck_and_a_lean_give_no_name_even_is_even_alignment_comes_first_and_padding_is_a_sink():
     def weights(n):
         return row(np.eye(n, k=-1)) if n == 8 else np.eye(n)[(np.arange(n) * 3 + 1) % n]
 
@@ -124,28 +102,16 @@ def test_one_lucky_sentence_and_a_few_tokens_give_no_name():
     words = (*"abcadef", "<eos>")
     (head,) = score([Sample(np.eye(8)[[3, 6, 5, 0, 2, 7, 2, 4]][None, None], words, words)] * 4, "encoder").heads[0]
     assert named(head) == ("sharp", 0.0)
-
-
-@pytest.mark.trust
-def test_even_is_even_and_a_lean_is_no_look():
     head = only_head(lambda n: np.full((n, n), 1 / n))
     assert named(head) == ("even", 1.0)
     assert head.entropy == pytest.approx(np.mean([math.log2(n) for n in LENGTHS for _ in range(n)]))
     lean = only_head(lambda n: row(np.full((n, n), 1.0) + 0.1 * np.eye(n, k=-1)))
     assert (lean.name, lean.second.name) == ("even", "previous")
     assert 0.99 < lean.number < 1
-
-
-@pytest.mark.trust
-def test_alignment_comes_before_what_it_happens_to_be():
-    head, neighbour = (only_head(looks, kind="cross", alignment_of=lambda n: (*range(n - 1), None)) for looks in (np.eye, shifted(1)))
+    head, neighbour = (only_head(looks, kind="cross", alignment_of=lambda n: (*range(n - 1), None)) for looks in (np.eye, AFTER))
     assert (named(head), head.aligned, head.second.name) == (("aligned", 1.0), 1.0, "forward")
     assert (neighbour.name, neighbour.aligned) == ("right_of_aligned", 0.0)
     assert only_head(np.eye, kind="cross").aligned is None
-
-
-@pytest.mark.trust
-def test_a_head_that_pours_into_padding_is_a_pad_sink():
     def weights(n):
         return np.pad(0.2 * np.full((n, n), 1 / n), ((0, 0), (0, 2)), constant_values=0.4)
 
@@ -160,9 +126,7 @@ def test_a_head_that_pours_into_padding_is_a_pad_sink():
 PAIRS = [([5, 6, 7], [8, 9]), ([4, 5, 6, 7, 8, 9], [4, 4, 5, 6, 7]), ([9, 9, 4, 4, 5], [6]), ([4], [5, 6, 7, 8, 9, 4])]
 
 
-@pytest.mark.trust
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-@pytest.mark.parametrize("cells", [heads.CELLS, 1])
+@pytest.mark.parametrize(("kind", "cells"), product(("encoder", "decoder", "cross"), (heads.CELLS, 1)))
 def test_reading_a_padded_batch_is_reading_each_sentence_alone(monkeypatch, kind, cells):
     monkeypatch.setattr(heads, "CELLS", cells)  # 1: no more than two sentences at once
     config = ModelConfig(d_model=16, n_heads=2, encoder_layers=2, decoder_layers=2, d_ff=16)
@@ -178,7 +142,7 @@ def test_reading_a_padded_batch_is_reading_each_sentence_alone(monkeypatch, kind
 
 N = 6
 ALL = {"percent": 100, "mass": 100}
-BEFORE_EOS = backward(N)  # row 0 looks at column 4: the last word before <eos>
+BEFORE_EOS = ENDS["backward"](N)  # row 0 looks at column 4: the last word before <eos>
 CAUSAL = np.tri(N, dtype=bool)
 ALIGNMENT = [4, 3, 2, 1, 0, None]
 NOWHERE_IN_ROW_2 = np.arange(N)[:, None] != np.full((N, N), 2)
@@ -205,10 +169,8 @@ TWIN_WORDS = {"rows": TWINS, "columns": TWINS}
 EVEN_CAUSAL = CAUSAL / CAUSAL.sum(axis=1, keepdims=True)
 
 
-@pytest.mark.trust
 @pytest.mark.parametrize(("kind", "weights", "more", "key", "values"), [
-    ("encoder", mirrored(5), {}, "looks_backward_encoder", None),
-    ("encoder", mirrored(6), {}, "looks_backward_from_end_encoder", None),
+    ("encoder", mirrored(5), {}, "looks_backward_encoder", None), ("encoder", mirrored(6), {}, "looks_backward_from_end_encoder", None),
     ("decoder", row(np.where(CAUSAL, np.eye(N, k=-2), 0)) * CAUSAL, {"mask": CAUSAL}, "looks_two_back_decoder", None),
     ("encoder", FOUR_OF_FIVE, {}, "looks_same", {"percent": 80, "mass": 65}),  # (4 · 0.8 + 0.05) / 5
     ("cross", np.eye(N)[[3] * 4], {"mask": PADDED}, "looks_last", None),
@@ -219,14 +181,12 @@ EVEN_CAUSAL = CAUSAL / CAUSAL.sum(axis=1, keepdims=True)
     ("cross", FOUR_OF_SIX, {"alignment": range(6)}, "looks_aligned", {"percent": 67, "mass": 67}),
     ("cross", FOUR_OF_SIX, {}, "sharp", None),  # of many places, one fits as well by chance
     ("cross", attention.same_text(MOVED, SORTED).astype(float), {"rows": MOVED, "columns": SORTED}, "looks_same_token_cross", ALL),
-    ("encoder", row(ELSEWHERE), TWIN_WORDS, "looks_same_token_encoder", None),
-    ("encoder", np.eye(N), TWIN_WORDS, "looks_same", None),
+    ("encoder", row(ELSEWHERE), TWIN_WORDS, "looks_same_token_encoder", None), ("encoder", np.eye(N), TWIN_WORDS, "looks_same", None),
     ("cross", np.full((4, 8), 1 / 8), {}, "spreads", {"effective": "8.0", "tokens": "8.0"}),
     ("decoder", EVEN_CAUSAL, {"mask": CAUSAL}, "spreads", {"effective": "4.0", "tokens": "4.0"}),
     ("encoder", row(np.full((10, 10), 0.1) + 0.01 * np.eye(10, k=-1)), {}, "spreads", None),  # a slight lean is no look
     ("encoder", SCATTERED, {}, "sharp", {"bits": "0", "mass": 100}),
-    ("encoder", MIXED, {}, "unclear", {"effective": "2.0", "tokens": "6.0"}),
-    ("cross", np.full((2, 5), 0.2), {}, "too_short", {}),
+    ("encoder", MIXED, {}, "unclear", {"effective": "2.0", "tokens": "6.0"}), ("cross", np.full((2, 5), 0.2), {}, "too_short", {}),
     ("encoder", row(np.eye(N, k=-1)) * NOWHERE_IN_ROW_2, {"mask": NOWHERE_IN_ROW_2}, "looks_previous", ALL),
 ])  # fmt: skip
 def test_what_is_said_of_a_head(kind, weights, more, key, values):
@@ -236,7 +196,7 @@ def test_what_is_said_of_a_head(kind, weights, more, key, values):
 
 
 def test_masked_cells_the_alignment_and_the_row_that_looks_farthest_are_told():
-    same = attention.score(first(N).astype(float), attention.offset(N, N, 0), CAUSAL)
+    same = attention.score(ENDS["first"](N).astype(float), attention.offset(N, N, 0), CAUSAL)
     assert (same.share, same.rows) == (0.0, N - 1)  # the decoder's first row has no choice
     key, values = attention.facts(LARGEST, "cross", rows=list("uvwxyz"), columns=list("abcdef"))
     assert (key, *(values[name] for name in ("query_token", "key_token", "percent"))) == ("figures.unclear_but", "w", "b", 90)
@@ -264,14 +224,6 @@ TGT_IN = [[BOS, 7], [BOS, 4, 5, 6], [BOS, 8, 8]]
 KINDS = ("encoder", "decoder", "cross")
 
 
-def allowed(kind):
-    """(B, Q, K) by hand, True where a query may look."""
-    source, target = padded(SRC).numpy() != PAD, padded(TGT_IN).numpy() != PAD
-    rows = source.shape[1] if kind == "encoder" else target.shape[1]
-    return target[:, None] & np.tri(rows, dtype=bool) if kind == "decoder" else np.repeat(source[:, None], rows, axis=1)
-
-
-@pytest.mark.trust
 @settings(max_examples=10)
 @given(
     st.sampled_from(KINDS), st.sampled_from(("post", "pre", "none")), st.sampled_from(("sinusoidal", "learned", "rotary", "both", "none")),
@@ -286,7 +238,10 @@ def test_rows_sum_to_one_and_masked_cells_are_exactly_zero(kind, norm, positions
             if name.endswith(("W_q.weight", "W_k.weight")):
                 parameter.mul_(sharp)
         output = model(padded(SRC), padded(TGT_IN))
-    mask = allowed(kind)[:, None]  # the same for all heads
+    source, target = padded(SRC).numpy() != PAD, padded(TGT_IN).numpy() != PAD
+    rows = source.shape[1] if kind == "encoder" else target.shape[1]
+    mask = target[:, None] & np.tri(rows, dtype=bool) if kind == "decoder" else np.repeat(source[:, None], rows, axis=1)
+    mask = mask[:, None]  # (B, 1, Q, K), the same for all heads, True where a query may look
     assert len(getattr(output, kind)) == 2, "every layer returns its weights"
     for weights in getattr(output, kind):
         weights = weights.numpy()
@@ -296,8 +251,7 @@ def test_rows_sum_to_one_and_masked_cells_are_exactly_zero(kind, norm, positions
         assert (weights >= 0).all()
 
 
-@pytest.mark.trust
-def test_two_tokens_two_layers_by_hand():
+def test_two_tokens_two_layers_and_cross_attention_by_hand():
     first = [[[0.5, 0.5], [1.0, 0.0]], [[0.9, 0.1], [0.0, 1.0]]]  # two heads; their mean: [[.7, .3], [.5, .5]]
     second = [[[0.0, 1.0], [0.2, 0.8]], [[0.0, 1.0], [0.6, 0.4]]]  # mean: [[0, 1], [.4, .6]]
     # with the residual: A1 = [[.85, .15], [.25, .75]], A2 = [[.5, .5], [.2, .8]]
@@ -306,10 +260,6 @@ def test_two_tokens_two_layers_by_hand():
     np.testing.assert_allclose(result, [[0.55, 0.45], [0.37, 0.63]], atol=1e-12)
     bare = query.rollout(np.array([first, second]), residual=False)
     np.testing.assert_allclose(bare, [[0.5, 0.5], [0.58, 0.42]], atol=1e-12)  # [[0, 1], [.4, .6]] [[.7, .3], [.5, .5]]
-
-
-@pytest.mark.trust
-def test_cross_by_hand():
     encoder = np.array([[[[0.0, 1.0], [0.0, 1.0]]]])  # with the residual: [[.5, .5], [0, 1]]
     decoder = np.array([[[[1.0, 0.0], [1.0, 0.0]]]])
     over = np.array([[[[1.0, 0.0], [0.5, 0.5]]]])
@@ -323,7 +273,6 @@ def test_cross_by_hand():
     assert share == 0.75
 
 
-@pytest.mark.trust
 @given(st.integers(0, 1000), st.integers(1, 4), st.integers(1, 3), st.integers(1, 6), st.integers(1, 6), st.booleans())
 def test_rows_sum_to_one(seed, layers, heads, rows, columns, residual):
     draw, sizes = np.random.default_rng(seed), ((columns, columns), (rows, rows), (rows, columns))

@@ -11,17 +11,9 @@ from playground.choices import OPTIMISERS
 from playground.config import PAD
 from playground.features.step.query import entry, sites
 from playground.features.step.rows_query import batch_rows, norm_before, readers, residual_gradient, score_gradients, stream_gradient
+from playground.inspection import backward
 from playground.inspection.arithmetic import Derivation
-from playground.inspection.backward import (
-    ENOUGH,
-    derive,
-    explain_gradient,
-    explain_logit,
-    explain_loss,
-    explain_mean,
-    explain_update,
-    terms,
-)
+from playground.inspection.backward import ENOUGH, derive, explain_gradient, explain_logit, explain_loss, explain_mean, terms
 from playground.inspection.backward_sublayer import explain_score, explain_stream, explain_weight
 from playground.runs.run import Run
 from playground.training.slow_step import SlowStep, slow_step
@@ -77,7 +69,7 @@ def test_terms_add_up_to_autograds_gradient_of_every_parameter(slow):
 
 
 @pytest.mark.trust
-def test_what_comes_back_through_the_softmax_is_autograds_gradient_of_the_queries(slow, knobs):
+def test_what_comes_back_through_the_softmax_and_along_the_stream_is_autograds_gradient(slow, knobs):
     name = list(slow.attentions)[-1]
     (attended, *_), (flow, *_) = slow.attentions[name], slow.flows[f"{name}.W_q"]
     for head in range(2):
@@ -87,10 +79,6 @@ def test_what_comes_back_through_the_softmax_is_autograds_gradient_of_the_querie
         assert computed == pytest.approx(flow.gradient[0, :, head * width : (head + 1) * width].numpy(), rel=1e-9, abs=1e-13)
         for row, weights in zip(result.rows, result.weights, strict=True):
             assert row.weight_gradients == pytest.approx(weights, rel=1e-9, abs=1e-15)
-
-
-@pytest.mark.trust
-def test_the_stream_gets_what_goes_around_a_sublayer_and_what_comes_through_it(slow, knobs):
     assert len(slow.sums) == (4 if "architecture" in knobs else 5)
     for name in slow.sums:
         total = stream_gradient(slow, name, 0)
@@ -133,9 +121,6 @@ def test_every_sheet_is_what_a_pocket_calculator_makes_of_it(slow, knobs):
     assert losses.mean() == pytest.approx(slow.loss, rel=1e-6)
     sheet = derive("", (0,), -9.87654321e-7, lambda sheet: sheet.write(-9.87654321e-7), size=1e12, least=1)
     assert float(sheet.result) == pytest.approx(-9.87654321e-7, rel=ENOUGH), "a sum that cancels has the digits that its own size needs"
-
-
-def test_the_loss_of_a_token_and_its_gradient_are_worked_out(slow):
     logits, target, smoothing = slow.logits[0][0, 0].numpy(), int(slow.parts[0].tgt_out[0, 0]), slow.live.label_smoothing
     loss = float(slow.losses[0][0, 0])
     assert [explain_loss(logits, target, smoothing, times * loss).agrees for times in (1, 1.01)] == [True, False]
@@ -160,7 +145,7 @@ def test_a_sheet_leads_to_the_parameter_after_the_step(optimiser, knobs):
     for name in NAMES:
         gradient = slow.gradients[name]
         index = tuple(int(i) for i in (gradient == gradient.max()).nonzero()[0])
-        sheet = explain_update(entry(slow, run, name, index), name, index)
+        sheet = backward.explain_update(entry(slow, run, name, index), name, index)
         assert sheet.agrees, (name, sheet)
         for step in sheet.steps:
             assert calculate(step.text, sheet) == pytest.approx(float(step.result), rel=1e-5, abs=1e-12), step

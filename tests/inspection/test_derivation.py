@@ -1,5 +1,4 @@
-"""A pocket calculator gets every cell from the printed numbers, within 1e-5: every stage, every kind of layer. The sheet can be solved with
-what is printed on it, and its key is the model's own."""
+"""A pocket calculator gets every cell from the printed numbers, within 1e-5, and solves the sheet, whose key is the model's own."""
 
 import math
 
@@ -50,7 +49,6 @@ def check(model, stages, address, index) -> Derivation:
     assert outcome.agrees
     assert within(float(outcome.recorded), cell)
     assert within(float(outcome.result), float(outcome.recorded)), (address, index, outcome)
-
     for label, value in [(lead.label, lead.value) for lead in outcome.leads] + [(term.left, term.left_value) for term in outcome.terms]:
         if value:
             assert within(float(value), value_of(model, stages, label), 1e-6)
@@ -61,7 +59,6 @@ def check(model, stages, address, index) -> Derivation:
     if outcome.operation == "product" and outcome.steps[-1].key in ("map.why_sum", "map.why_bias"):  # also without rounding on the way
         bias = float(outcome.leads[0].value) if outcome.steps[-1].key == "map.why_bias" else 0.0
         assert within(sum(calculated) + bias, cell)
-
     assert address != "tgt.ids" or (outcome.steps[-1].key == "map.why_begin") == (index == (0,)), "the first id begins"
     shape = {str(size) for stage in stages.values() for size in stage.values.shape}
     printed = CONSTANTS | shape | {str(place) for place in range(max(stages[address].values.shape))}
@@ -97,8 +94,7 @@ def test_cells_of_any_model(data):
         norm=choose(st.sampled_from(("post", "pre", "none"))), activation=choose(st.sampled_from(("relu", "gelu", "none"))),
         d_k=choose(st.sampled_from((0, 1, 2, 16))), attention_scale=choose(st.sampled_from((0.0, 0.25, 0.5, 1.0))),
         memory_mode=choose(st.sampled_from(memory_modes)), share_embeddings=choose(st.sampled_from(("none", "output", "all"))),
-        architecture=architecture,
-        **{name: choose(st.booleans()) for name in ("embedding_scale", "residual", "bias")},
+        architecture=architecture, **{name: choose(st.booleans()) for name in ("embedding_scale", "residual", "bias")},
     )  # fmt: skip
     token = st.integers(4, 5)
     stages = record(model, choose(st.lists(token, min_size=1, max_size=12)), choose(st.lists(token, min_size=1, max_size=12)))
@@ -121,7 +117,7 @@ def test_the_last_places_of_a_long_sentence_too(positions):
     check(model, stages, "encoder.0.self_attention.mixed", (1, 3, 2))
 
 
-def test_a_large_vocabulary_lists_its_largest_and_the_rest():
+def test_a_large_vocabulary_lists_its_largest_and_masked_cells_say_so():
     model = build(vocab=300)
     stages = record(model, SRC, TGT)
     logits = stages["logits"].values[1]
@@ -131,9 +127,6 @@ def test_a_large_vocabulary_lists_its_largest_and_the_rest():
         assert listed == {token, *np.argsort(-logits)[:6].tolist()}
         rest = sum(math.exp(float(logits[other]) - float(logits.max())) for other in range(300) if other not in listed)
         assert (last.left.name, float(last.part)) == ("rest", pytest.approx(rest, abs=1e-5))
-
-
-def test_masked_cells_say_so_a_scaled_embedding_is_no_score_and_what_is_not_there_cannot_be_explained():
     model = build(positions="both")
     stages = record(model, SRC, TGT)
     for address in ("src.positions", "tgt.positions"):
@@ -152,8 +145,7 @@ def test_masked_cells_say_so_a_scaled_embedding_is_no_score_and_what_is_not_ther
 
 def test_numbers_are_written_short_what_is_calculated_with_is_printed_and_labels_count_as_the_paper_does():
     assert [Sheet(6).write(value) for value in (0.5, 8.0, -0.0000001, 1 / 3, -1e30)] == ["0.5", "8", "0", "0.333333", "-1e30"]
-    assert join_terms(["-0.1", "0.2", "-0.3"]) == "-0.1 + 0.2 - 0.3"
-    assert (bracket("-2"), bracket("2")) == ("(-2)", "2")
+    assert (join_terms(["-0.1", "0.2", "-0.3"]), bracket("-2"), bracket("2")) == ("-0.1 + 0.2 - 0.3", "(-2)", "2")
     q, k = ([Operand(Label(name, (i,)), value) for i in range(2)] for name, value in (("q", 0.26), ("k", 1.0)))
     assert Sheet(1).multiply(q, k) == "0.6", "0.3 + 0.3, not 0.52"
     assert [is_near(0.1, 0.100004), is_near(0.1, 0.10001), is_near(1e3, 1000.004)] == [True, False, True], "absolute to 1, relative above"

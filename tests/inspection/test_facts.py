@@ -88,8 +88,7 @@ def test_what_is_said(ask, key, values):
 @pytest.mark.parametrize(("lost", "whole", "facts"), [
     ({"a": 41, "b": 3}, 99, [MOST, ("interventions.all_cost", {})]),
     ({"a": 41, "b": 0, "c": -3}, 90, [MOST, ("interventions.costs_nothing", {"count": 1, "heads": 3}), BETTER]),
-    ({"a": -1, "b": 0}, 50, [("interventions.none_costs", {}), BETTER]),
-    ({"a": -2, "b": 0}, 0, [("interventions.nothing_to_lose", {})]),
+    ({"a": -1, "b": 0}, 50, [("interventions.none_costs", {}), BETTER]), ({"a": -2, "b": 0}, 0, [("interventions.nothing_to_lose", {})]),
 ])  # fmt: skip
 def test_what_heads_are_worth(lost, whole, facts):
     assert interventions.importance_facts(lost, whole) == facts
@@ -103,16 +102,6 @@ def test_what_is_not_marked_is_the_same_on_both_sides(before, after):
     assert any(removed + new) != (before == after)
     assert set(before) & set(after) == set() or same
     assert interventions.mark_changes([1, 2, 3, 3, 4], [1, 9, 2, 3, 4]) == ([0, 0, 0, 1, 0], [0, 1, 0, 0, 0])
-
-
-def test_numbers_as_they_stand_in_sentences():
-    shares = {0.0: 0, 1e-9: 1, 0.004: 1, 0.125: 13, 0.914: 91, 0.995: 99, 0.9999999: 99, 1.0: 100}
-    assert {share: percent(share) for share in shares} == shares
-    assert [short(value) for value in (0.03141, 2.3e-16, 0.0, 12.0)] == ["0.031", "2.3e-16", "0", "12"]
-    assert logits.top(LEANS, 3) == [(1, 0.7), (2, 0.2), (0, 0.05)]
-    assert logits.top(TORN, 10) == [(1, 0.5), (2, 0.5), (0, 0.0), (3, 0.0)]
-    for values, count in (([3, -1, 1], 1), ([1, 1, 1, 1], 3), ([-5, 4, 1], 2), ([-6, 4, 1], 1), ([4, 4, 1], 2), ([0, 0], 0), ([2], 1)):
-        assert attention.carriers(np.array(values, dtype=float)) == count
 
 
 def test_the_sharpest_the_widest_and_the_most_diagonal_head_are_found_among_all_kinds():
@@ -174,10 +163,8 @@ XYZ = {"rows": ("x", "y", "z"), "columns": ["x", "y", "z"]}
 
 @pytest.mark.parametrize(("stages", "more", "key", "values"), [
     ([W_2], {}, "range", {"low": "−2", "high": "2", "mean": "0.5", "row": "a", "column": "2", "value": "−2"}),  # the first of equals
-    ([W_2], {}, "length", {"length": number((math.sqrt(5) + math.sqrt(2.5) + 2) / 3)}),
-    ([IDS], {}, "ids", {"tokens": 3}),
-    ([IDS], {}, "twin_ids", {"token": "a", "id": 4}),
-    ([IDS, EMBEDDING], {}, "twins_same", {"token": "a", "first": 1, "second": 3}),
+    ([W_2], {}, "length", {"length": number((math.sqrt(5) + math.sqrt(2.5) + 2) / 3)}), ([IDS], {}, "ids", {"tokens": 3}),
+    ([IDS], {}, "twin_ids", {"token": "a", "id": 4}), ([IDS, EMBEDDING], {}, "twins_same", {"token": "a", "first": 1, "second": 3}),
     ([OTHER_IDS, EMBEDDING], {}, "twins_same", None),
     ([IDS, EMBEDDING, PLACED], {}, "twins_differ", {"token": "a", "first": 1, "second": 3, "apart": "2"}),
     ([IDS, PLAIN, SCALED], {}, "times_root", {"width": 4, "factor": "2", "before": "1", "after": "2"}),
@@ -197,12 +184,19 @@ def test_what_is_said_of_a_stage(stages, more, key, values):
     assert answer(*stages, **more).get(key) == values
 
 
-def test_what_is_not_so_is_said_otherwise_and_masked_cells_have_no_range():
+def test_what_is_not_so_is_said_otherwise_masked_cells_have_no_range_and_a_share_is_whole_only_if_it_is():
     cases = ((OPEN,), "nothing_masked", "masked"), ((WEIGHTS,), "weights_one", "weights"), ((MIXED, ALONE), "concat_one", "concat")
     for stages, key, other in cases:
         assert {key, other} & answer(*stages).keys() == {key}
     assert [answer(MASKED)["range"][end] for end in ("low", "high")] == ["1", "3"]
     assert answer(IDS, EMBEDDING, PLACED)["positions"]["added"] == "1"  # each row moved by a vector of length 1
+    shares = {0.0: 0, 1e-9: 1, 0.004: 1, 0.125: 13, 0.914: 91, 0.995: 99, 0.9999999: 99, 1.0: 100}
+    assert {share: percent(share) for share in shares} == shares
+    assert [short(value) for value in (0.03141, 2.3e-16, 0.0, 12.0)] == ["0.031", "2.3e-16", "0", "12"]
+    assert logits.top(LEANS, 3) == [(1, 0.7), (2, 0.2), (0, 0.05)]
+    assert logits.top(TORN, 10) == [(1, 0.5), (2, 0.5), (0, 0.0), (3, 0.0)]
+    for values, count in (([3, -1, 1], 1), ([1, 1, 1, 1], 3), ([-5, 4, 1], 2), ([-6, 4, 1], 1), ([4, 4, 1], 2), ([0, 0], 0), ([2], 1)):
+        assert attention.carriers(np.array(values, dtype=float)) == count
 
 
 def row(text, whole=None):
@@ -222,21 +216,26 @@ def of(shares, each=10):
 
 
 @pytest.mark.trust
-def test_counted_by_hand():
+def test_lengths_are_counted_by_hand_and_said_of_a_line_and_token_by_token():
     result = reach([row("11"), row("01"), row("1101"), row("1111"), row("0111", whole=True)], 4)
     assert result.counts.tolist() == [2, 0, 3, 0]
     np.testing.assert_array_equal(result.exact, [0.5, NAN, 2 / 3, NAN])  # the last one is right by another answer
     np.testing.assert_array_equal(
-        result.tokens,
-        [[0.5, NAN, 2 / 3, NAN], [1, NAN, 1, NAN], [NAN, NAN, 2 / 3, NAN], [NAN, NAN, 1, NAN], [NAN, NAN, NAN, NAN]],
+        result.tokens, [[0.5, NAN, 2 / 3, NAN], [1, NAN, 1, NAN], [NAN, NAN, 2 / 3, NAN], [NAN, NAN, 1, NAN], [NAN, NAN, NAN, NAN]],
     )
     assert reach([row("1111")], 1).tokens.shape == (4, 3)
+    assert line_fact(of([1, 0.5, 0.4]), (1, 2)).values == {"percent": 75, "low": 1, "high": 2, "length": 3, "next": 40}
+    assert line_fact(of([1, 0.5]), (1, 2)).key == "evaluation.line_end"
+    inside, hardest = token_facts(of([1, 1, 0.5]), (1, 2))
+    assert inside.values == {"percent": 100, "beyond": 88, "low": 1, "high": 2}  # of 4 tokens of each half, one is wrong
+    assert hardest.values == {"length": 3, "place": 1, "percent": 50}
+    assert [fact.key for fact in token_facts(of([1, 1, 1]), (1, 2))] == ["evaluation.tokens_beyond"]
+    assert [fact.key for fact in token_facts(of([1, 1]), (1, 2))] == ["evaluation.tokens_trained"]
 
 
 @pytest.mark.parametrize(("shares", "trained", "keys", "values"), [
     ([0.5, 1, 1], (2, 3), "trained shorter end", {}),
-    ([0, 0.5, 1, 1], (3, 4), "trained shorter end", {"shorter": {"percent": 25, "low": 3}}),
-    ([1, 1, 0.5], (1, 2), "trained next", {}),
+    ([0, 0.5, 1, 1], (3, 4), "trained shorter end", {"shorter": {"percent": 25, "low": 3}}), ([1, 1, 0.5], (1, 2), "trained next", {}),
     ([1, 0.5, 0.4, 0.2, 0, 0], (1, 2), "trained beyond",
      {"trained": {"percent": 75, "low": 1, "high": 2}, "beyond": {"length": 3, "percent": 40, "zero": 5}}),
     ([1, 1, 0.5, 0, 0.1], (1, 2), "trained alive", {"alive": {"length": 3, "percent": 50, "last": 5, "left": 10}}),
@@ -246,15 +245,4 @@ def test_counted_by_hand():
 ])  # fmt: skip
 def test_what_is_said_of_lengths(shares, trained, keys, values):
     facts = {fact.key.removeprefix("evaluation.lengths_"): fact.values for fact in exact_facts(of(shares), trained)}
-    assert list(facts) == keys.split()
-    assert {key: facts[key] for key in values} == values
-
-
-def test_what_is_said_of_a_line_and_token_by_token():
-    assert line_fact(of([1, 0.5, 0.4]), (1, 2)).values == {"percent": 75, "low": 1, "high": 2, "length": 3, "next": 40}
-    assert line_fact(of([1, 0.5]), (1, 2)).key == "evaluation.line_end"
-    inside, hardest = token_facts(of([1, 1, 0.5]), (1, 2))
-    assert inside.values == {"percent": 100, "beyond": 88, "low": 1, "high": 2}  # of 4 tokens of each half, one is wrong
-    assert hardest.values == {"length": 3, "place": 1, "percent": 50}
-    assert [fact.key for fact in token_facts(of([1, 1, 1]), (1, 2))] == ["evaluation.tokens_beyond"]
-    assert [fact.key for fact in token_facts(of([1, 1]), (1, 2))] == ["evaluation.tokens_trained"]
+    assert (list(facts), {key: facts[key] for key in values}) == (keys.split(), values)

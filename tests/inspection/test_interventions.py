@@ -23,11 +23,9 @@ from playground.model.transformer import Transformer
 from playground.tasks.toy_tasks import examples
 from tests.inspection.test_activations import build
 
-CONFIGS = [
-    {}, {"positions": "rotary", "norm": "pre", "encoder_layers": 1}, {"positions": "both", "bias": False, "n_heads": 2},
-    {"residual": False, "attention_scale": 0.0, "n_heads": 1}, {"d_k": 1},
-]  # fmt: skip
-SOME = [CONFIGS[2], *(pytest.param(knobs, marks=pytest.mark.night) for knobs in (*CONFIGS[:2], *CONFIGS[3:]))]
+LESS = {"residual": False, "attention_scale": 0.0, "n_heads": 1}
+OTHERS = {}, {"positions": "rotary", "norm": "pre", "encoder_layers": 1}, LESS, {"d_k": 1}
+SOME = [{"positions": "both", "bias": False, "n_heads": 2}, *(pytest.param(knobs, marks=pytest.mark.night) for knobs in OTHERS)]
 SOURCE, TARGET = [5, 9, 4, 4, 11], [7, 4, 4, 8, 8, EOS]
 BATCH = torch.tensor([[5, 9, 4, 4, 11, 2], [6, 7, 2, 0, 0, 0]]), torch.tensor([[1, 7, 4, 4, 8], [1, 5, 5, 0, 0]])
 
@@ -82,7 +80,8 @@ def test_an_edit_that_gives_what_was_there_changes_nothing(knobs):
 
 
 @pytest.mark.trust
-def test_an_edited_row_holds_what_was_asked_and_adds_up_to_one():
+def test_an_edited_row_adds_up_to_one_and_masking_is_the_models_own_mask():
+    """In one layer, what a row looks at is its own affair; a head that looks nowhere in one step is off in that step."""
     original, (layer, head, row) = model(), (1, 2, 3)
     before = trace(original, SOURCE, TARGET).cross
     after = trace(Change(edit=Edit(layer, head, row, 4, 0.75, (0, 5))).apply(original), SOURCE, TARGET).cross
@@ -95,10 +94,6 @@ def test_an_edited_row_holds_what_was_asked_and_adds_up_to_one():
     after[layer, head, row] = before[layer, head, row]
     assert abs(after[:, :, : row + 1] - before[:, :, : row + 1]).max() < 1e-6, "no other row up to this step"
     assert abs(after[: layer + 1] - before[: layer + 1]).max() < 1e-6, "no other row of this layer or one below"
-
-
-def test_masking_equals_the_models_own_mask_the_only_column_left_gets_all_and_none_left_adds_nothing():
-    """In one layer, what a row looks at is its own affair; a head that looks nowhere in one step is off in that step."""
     original = model(decoder_layers=1, n_heads=1, positions="none")
     row, hidden = 2, (3, 4)
     mask = torch.ones(1, 1, 1, 6, dtype=torch.bool)
@@ -114,16 +109,6 @@ def test_masking_equals_the_models_own_mask_the_only_column_left_gets_all_and_no
     off, plain = (trace(subject, SOURCE, TARGET).probabilities for subject in (silenced(original, [HeadId("cross", 0, 1)]), original))
     assert not nowhere.cross[0, 1, 2].any()
     assert nowhere.probabilities[1:3] == pytest.approx(np.stack([plain[1], off[2]]), abs=1e-6)
-
-
-@pytest.mark.parametrize(("norm", "row"), [("post", 0), ("pre", 2), ("post", 200)])
-def test_an_edit_is_the_same_with_the_cache_and_without(norm, row):
-    changed = Change(edit=Edit(1, 0, row, 1, 0.9, (0, 2))).apply(model(norm=norm))
-    with_cache, without = (greedy(changed, [SOURCE], 12, cache=cache)[0] for cache in (True, False))
-    assert with_cache.ids == without.ids
-    assert with_cache.logprobs == pytest.approx(without.logprobs, abs=1e-5)
-    again = trace(changed, SOURCE, with_cache.ids).probabilities[range(len(with_cache.ids)), list(with_cache.ids)]
-    assert torch.tensor(with_cache.logprobs).exp().tolist() == pytest.approx(again.tolist(), abs=1e-5)
 
 
 @pytest.mark.parametrize(("memory", "trained"), [("cut", "whole"), ("mean", "whole"), ("whole", "cut"), ("mean", "mean")])
@@ -199,21 +184,18 @@ def test_the_last_row_is_the_models_own_answer(knobs):
 
 
 @torch.inference_mode()
-def test_each_row_is_a_model_that_ends_there():
+def test_each_row_is_a_model_that_ends_there_and_a_step_is_decided_where_its_token_comes_to_stay():
     model = build(vocab=12, decoder_layers=3, norm="pre")
     answer = logit_lens(model, READ, WROTE)
     for layers in (3, 2, 1):
         model.decoder = model.decoder[:layers]
         np.testing.assert_allclose(trace(model, READ, WROTE).probabilities, answer[layers], atol=1e-6)
-
-
-@pytest.mark.parametrize(("lines", "places", "values"), [
-    (("0120", "1122", "1120"), [1, 0, 0, 2], {"layer": 0, "steps": 2, "all": 4, "early": 2}),  # step 3 left and came back at the end
-    (("33", "00", "00"), [1, 1], {"layer": 1, "steps": 2, "all": 2, "early": 0}),
-])  # fmt: skip
-def test_a_step_is_decided_where_the_final_token_comes_to_stay(lines, places, values):
-    answer = 0.1 + 0.6 * np.eye(4)[[[int(token) for token in line] for line in lines]]
-    assert (decided(answer).tolist(), lens_fact(answer).values) == (places, values)
+    for lines, places, values in (
+        (("0120", "1122", "1120"), [1, 0, 0, 2], {"layer": 0, "steps": 2, "all": 4, "early": 2}),  # step 3 left and came back at the end
+        (("33", "00", "00"), [1, 1], {"layer": 1, "steps": 2, "all": 2, "early": 0}),
+    ):  # fmt: skip
+        answer = 0.1 + 0.6 * np.eye(4)[[[int(token) for token in line] for line in lines]]
+        assert (decided(answer).tolist(), lens_fact(answer).values) == (places, values)
 
 
 KNOBS = (
@@ -279,8 +261,7 @@ def test_a_vote_is_what_is_missing_when_the_part_is_left_out_of_the_frozen_sum(n
     model = make(norm=norm)
     result = attribute(model, READ, WROTE)
     for part, module in (
-        (Part("decoder", 0, 1), "decoder.0.self_attention"),
-        (Part("cross", 1, 0), "decoder.1.cross_attention"),
+        (Part("decoder", 0, 1), "decoder.0.self_attention"), (Part("cross", 1, 0), "decoder.1.cross_attention"),
         (Part("feed_forward", 0), "decoder.0.feed_forward"),
     ):
         votes = [result.votes(at, 4, 5)[result.parts.index(part)] for at in range(len(WROTE))]
@@ -340,7 +321,16 @@ def test_patching_finds_the_alignment_head_of_shipped_runs(name):
     items = [Item(each.src, each.tgt, tuple(src.encode(each.src)), tuple(tgt.encode(each.tgt)), each.alignment) for each in drawn]
     restored, weight = compare_heads(loaded.model, items)
     head, share = SHIPPED[name]
-    assert np.unravel_index(restored.argmax(), restored.shape) == head
-    assert restored[head] == pytest.approx(share, abs=0.01)
+    assert (np.unravel_index(restored.argmax(), restored.shape), restored[head]) == (head, pytest.approx(share, abs=0.01))
     aligned = np.unravel_index(weight.argmax(), weight.shape)
     assert aligned == ((0, 2) if name == "numbers_zh" else head), "in numbers_zh another head's weights are on the right digit"
+
+
+@pytest.mark.parametrize(("norm", "row"), [("post", 0), ("pre", 2), ("post", 200)])
+def test_an_edit_is_the_same_with_the_cache_and_without(norm, row):
+    changed = Change(edit=Edit(1, 0, row, 1, 0.9, (0, 2))).apply(model(norm=norm))
+    with_cache, without = (greedy(changed, [SOURCE], 12, cache=cache)[0] for cache in (True, False))
+    assert with_cache.ids == without.ids
+    assert with_cache.logprobs == pytest.approx(without.logprobs, abs=1e-5)
+    again = trace(changed, SOURCE, with_cache.ids).probabilities[range(len(with_cache.ids)), list(with_cache.ids)]
+    assert torch.tensor(with_cache.logprobs).exp().tolist() == pytest.approx(again.tolist(), abs=1e-5)

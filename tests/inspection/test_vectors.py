@@ -1,5 +1,4 @@
-"""Principal axes, cosines and neighbours against what others compute; a replay in which nothing flips or spins; the matrix that moves
-every position, and masks, against hand-written ones."""
+"""Principal axes, cosines and neighbours against what others compute; a replay in which nothing flips or spins; shifts, and masks."""
 
 from itertools import pairwise, permutations, product
 
@@ -8,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, strategies as st
 
-from playground.config import BOS, EOS, PAD
+from playground.config import BOS, EOS
 from playground.inspection import masks, vectors
 from playground.inspection.vectors import follow_axes, principal_axes, project, turn_axes
 
@@ -34,7 +33,7 @@ def test_the_axes_are_the_eigenvectors_of_the_covariance(seed):
 
 
 @pytest.mark.trust
-def test_a_mirror_image_of_the_axes_changes_nothing_in_the_replay():
+def test_points_of_a_replay_move_no_further_than_their_vectors_do_and_mirrored_axes_change_nothing():
     """The direction of an axis is chance of the solver, and so is their order where they are equally long."""
     frames = [cloud(5) + 0.01 * cloud(seed, spread=np.ones(8)) for seed in range(6)]
     end = follow_axes(frames)
@@ -42,18 +41,6 @@ def test_a_mirror_image_of_the_axes_changes_nothing_in_the_replay():
         like = (np.array(signs)[:, None] * np.eye(2)[list(order)]) @ end
         np.testing.assert_allclose(principal_axes(frames[-1], like), like, atol=1e-2)
         np.testing.assert_allclose(turn_axes((np.array(signs)[:, None] * principal_axes(frames[-1])), end), end, atol=1e-2)
-
-
-def drift():
-    """A replay whose points hardly move, but whose first axis becomes its second: the variances cross on the way."""
-    still = np.random.default_rng(3).normal(size=(60, 6))
-    still, _ = np.linalg.qr(still - still.mean(axis=0))  # 6 directions, uncorrelated
-    for t in np.linspace(0, 1, 40):
-        yield still * np.array([1 + 0.02 * t, 1.02 - 0.02 * t, 0.5, 0.4, 0.3, 0.2]) * 8
-
-
-@pytest.mark.trust
-def test_points_of_a_replay_move_no_further_than_their_vectors_do():
     frames = list(drift())
 
     def jump(axes):
@@ -67,14 +54,12 @@ def test_points_of_a_replay_move_no_further_than_their_vectors_do():
     assert jump([principal_axes(points) for points in frames]) > 100 * moved  # what is avoided
 
 
-def test_what_is_said_of_points_is_true():
-    points = np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [-1.0, 0.0]])
-    pair = vectors.pair_fact(points, "abcd")
-    assert [pair.values[name] for name in ("one", "other", "cosine", "this", "that", "least")] == ["a", "b", "1.00", "a", "d", "-1.00"]
-    assert vectors.pair_fact(points[:2], "ab") is None
-    spread = vectors.spread_fact(vectors.cosines(points))
-    assert spread.values == {"pairs": 6, "above": 1, "below": 2, "much": 0.5, "mean": "-0.15"}
-    assert vectors.spread_fact(np.array([[1, -0.001], [-0.001, 1]])).values["mean"] == "0.00"  # no minus before a zero
+def drift():
+    """A replay whose points hardly move, but whose first axis becomes its second: the variances cross on the way."""
+    still = np.random.default_rng(3).normal(size=(60, 6))
+    still, _ = np.linalg.qr(still - still.mean(axis=0))  # 6 directions, uncorrelated
+    for t in np.linspace(0, 1, 40):
+        yield still * np.array([1 + 0.02 * t, 1.02 - 0.02 * t, 0.5, 0.4, 0.3, 0.2]) * 8
 
 
 def test_cosines_are_torchs_and_the_nearest_come_first_and_never_oneself():
@@ -91,7 +76,7 @@ def test_cosines_are_torchs_and_the_nearest_come_first_and_never_oneself():
         assert vectors.nearest(points, this, 4) == nearest[:4]
 
 
-def test_states_go_by_token_or_by_place_and_too_little_is_refused():
+def test_what_is_said_of_points_and_states_is_true_and_too_little_is_refused():
     points = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])  # by token: 7 is along x, 8 along y
     result = vectors.kinship_fact(points, [7, 8, 7, 8], [1, 1, 2, 2])
     assert result.values == {"token": "1.00", "place": "0.00", "neither": "0.00"}
@@ -102,34 +87,25 @@ def test_states_go_by_token_or_by_place_and_too_little_is_refused():
     assert vectors.shares(np.ones((3, 4)), np.eye(4)[:2]).tolist() == [0, 0]  # all points are the same
     points = np.array([[-3.0, 1.0, 0.0], [0.0, -2.0, 0.0], [3.0, 1.0, 0.0]])  # 18 along x, 6 along y, none along z
     assert vectors.share_fact(points, principal_axes(points)).values == {"percent": 100, "first": 75, "second": 25, "dims": 3}
-
-
-T, F = True, False
+    points = np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [-1.0, 0.0]])
+    pair = vectors.pair_fact(points, "abcd")
+    assert [pair.values[name] for name in ("one", "other", "cosine", "this", "that", "least")] == ["a", "b", "1.00", "a", "d", "-1.00"]
+    assert vectors.pair_fact(points[:2], "ab") is None
+    spread = vectors.spread_fact(vectors.cosines(points))
+    assert spread.values == {"pairs": 6, "above": 1, "below": 2, "much": 0.5, "mean": "-0.15"}
+    assert vectors.spread_fact(np.array([[1, -0.001], [-0.001, 1]])).values["mean"] == "0.00"  # no minus before a zero
 
 
 def test_a_batch_is_padded_and_masked_as_in_training():
+    t, f = True, False
     result = masks.batch([[7, EOS], [7, 8, 9, EOS]], [[BOS, 5, 6], [BOS, 5]])
-    assert result["memory"][:, 0].tolist() == result["padding"][:, 0].tolist() == [[T, T, F, F], [T, T, T, T]]
-    assert result["causal"][1].tolist() == [[T, F, F], [T, T, F], [T, T, T]]
-    assert result["target"][0].tolist() == [[T, F, F], [T, T, F], [T, T, T]]
-    assert result["target"][1].tolist() == [[T, F, F], [T, T, F], [T, T, F]]
+    assert result["memory"][:, 0].tolist() == result["padding"][:, 0].tolist() == [[t, t, f, f], [t, t, t, t]]
+    assert result["causal"][1].tolist() == [[t, f, f], [t, t, f], [t, t, t]]
+    assert result["target"][0].tolist() == [[t, f, f], [t, t, f], [t, t, t]]
+    assert result["target"][1].tolist() == [[t, f, f], [t, t, f], [t, t, f]]
     for wrong in (([], []), ([[1]], [])):
         with pytest.raises(ValueError, match="sources"):
             masks.batch(*wrong)
-
-
-def test_a_packed_row_is_masked_by_pair():
-    src, src_ids = [7, EOS, 8, EOS, PAD, PAD], [1, 1, 2, 2, 0, 0]
-    tgt_in, tgt_ids = [BOS, 5, 6, BOS, 9, PAD], [1, 1, 1, 2, 2, 0]
-    result = masks.packed(src, tgt_in, src_ids, tgt_ids)
-    visible = [{0}, {0, 1}, {0, 1, 2}, {3}, {3, 4}, set()]
-    assert [set(np.flatnonzero(row)) for row in result["decoder"].allowed] == visible
-    assert result["encoder"].allowed[[0, 3]].tolist() == [[T, T, F, F, F, F], [F, F, T, T, F, F]]
-    assert result["cross"].allowed[[2, 3]].tolist() == [[T, T, F, F, F, F], [F, F, T, T, F, F]]
-    for mask in result.values():
-        np.testing.assert_array_equal(np.logical_and.reduce(list(mask.causes.values())), mask.allowed)
-    assert (~result["cross"].causes["padding"])[:5].sum(axis=0).tolist() == [0, 0, 0, 0, 5, 5], "padding is hidden as padding"
-    assert not (~result["cross"].causes["segment"])[:, 4:].any(), "and not as another pair"
 
 
 @given(st.integers(1, 64), st.integers(0, 100))

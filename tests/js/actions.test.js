@@ -49,8 +49,7 @@ test("a run that is chosen brings its settings, once both are known; the link th
   change({ card: { id: "other", examples: [], settings: { d_model: 32, task: "own", own: "abc", precision: "x" } } });
   assert.deepEqual(calls, []);
   change({ knobs: { d_model: 64, task: "reverse" } });
-  assert.deepEqual(calls, [{ d_model: 32, task: "own" }]);
-  assert.equal(page.own, "abc");
+  assert.deepEqual([calls, page.own], [[{ d_model: 32, task: "own" }], "abc"]);
   change({ knobs: { d_model: 128, task: "own" } }); // from then on they are moved by hand
   move({ run: "third" }); // it was not chosen: Back, or a link within the page
   change({ card: { id: "third", examples: [], settings: { d_model: 8, task: "sort" } } });

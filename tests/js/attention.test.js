@@ -91,7 +91,7 @@ test("no head is pressed until one is the large picture; then it is named, and t
   assert.deepEqual([cursor.layer, cursor.head], ["1", "2"]);
 });
 
-test("a picture turns into the next one of its run, and never into one of another run", () => {
+test("a picture turns into the next one of its run, never into one of another, and a head on its way is between its two places", () => {
   const element = document.createElement("div"), crowd = new Crowd();
   crowd.take(element, heads(0), panel);
   crowd.take(element, heads(1), panel);
@@ -101,9 +101,6 @@ test("a picture turns into the next one of its run, and never into one of anothe
   move({ run: "another" });
   crowd.take(element, heads(0), panel);
   assert.deepEqual(crowd.weightsAt(crowd.since)[0], [0, 1]);
-});
-
-test("a head on its way is between its two places, on a canvas around all of them", () => {
   const [from, to] = [{ x: 0, y: 10, width: 20, height: 20 }, { x: 100, y: 50, width: 60, height: 40 }];
   assert.deepEqual(mixBoxes(from, to, 0.5), { x: 50, y: 30, width: 40, height: 30 });
   assert.deepEqual(around([from, to]), { x: 0, y: 10, width: 160, height: 80 });

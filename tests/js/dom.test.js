@@ -14,11 +14,15 @@ const words = {
 };
 change({ boot: { words, knobs: [], statuses: {} } });
 
-test("the time left is a range, in whole seconds or minutes, and about that where both ends are one", () => {
+test("the time left is a range in whole seconds or minutes, and a word has the form that its number asks for", () => {
   for (const [wanted, range] of [
     ["2 to 3 s", [2.1, 2.9]], ["60 to 89 s", [60, 89]], ["1 to 3 min", [61, 170]], ["5 to 10 min", [300.5, 600]], ["–", null],
     ["about 3 s", [3, 3]], ["about 1 s", [0, 0.2]], ["about 2 min", [120, 120]],
   ]) assert.equal(timeLeft(range), wanted, range);
+  const done = (steps) => say("done", { steps, percent: "9 %" });
+  assert.deepEqual(["1", "2", "1,000"].map(done), ["done · 1 step · 9 %", "done · 2 steps · 9 %", "done · 1,000 steps · 9 %"]);
+  assert.deepEqual([1, 2].map((wrong) => say("differ", { wrong, tokens: 3 })), ["1 of 3 tokens differs", "2 of 3 tokens differ"]);
+  assert.equal(say("done", { percent: "9 %" }), "done · {steps} {steps:step|steps} · 9 %"); // what is not filled in stays
 });
 
 test("of a word that an input method composes only the whole one is asked about", () => {
@@ -28,13 +32,6 @@ test("of a word that an input method composes only the whole one is asked about"
     Object.assign(field, { value }).dispatchEvent({ type, isComposing });
   }
   assert.deepEqual(heard, ["你", "你a"]);
-});
-
-test("a word has the form that its number asks for", () => {
-  const done = (steps) => say("done", { steps, percent: "9 %" });
-  assert.deepEqual(["1", "2", "1,000"].map(done), ["done · 1 step · 9 %", "done · 2 steps · 9 %", "done · 1,000 steps · 9 %"]);
-  assert.deepEqual([1, 2].map((wrong) => say("differ", { wrong, tokens: 3 })), ["1 of 3 tokens differs", "2 of 3 tokens differ"]);
-  assert.equal(say("done", { percent: "9 %" }), "done · {steps} {steps:step|steps} · 9 %"); // what is not filled in stays
 });
 
 test("a sentence takes the place of an older one of its kind, and what was wrong goes when something came through", async ({ mock }) => {

@@ -89,7 +89,7 @@ test("training and validation fill traces of their own; a pinned line keeps its 
   assert.deepEqual(fillCurve(skeleton(), { ...run, rows: {}, validations: {} }, "").data.map(({ x, y }) => [x, y]), [[[], []], [[], []], [[], []]]);
 });
 
-test("the first shape marks the step of the replay, and hides while the newest is shown; the axis is as long as the run", () => {
+test("the first shape marks the step of the replay, and what a fork has from its parent stands behind it, in grey", () => {
   const at = (step) => fillCurve(skeleton(), run, step).layout.shapes, curve = skeleton();
   assert.deepEqual(at("2"), [{ type: "line", visible: true, x0: 2, x1: 2 }, { type: "rect", x0: 3 }]);
   assert.deepEqual([at("")[0].visible, at("0")[0].visible], [false, true]); // before the first step is a place as well
@@ -98,9 +98,6 @@ test("the first shape marks the step of the replay, and hides while the newest i
   assert.deepEqual(axis({ autorange: false, range: [0, 90], nticks: 6 }, 40), { autorange: false, range: [0, 40], nticks: 6 });
   assert.deepEqual(axis({ autorange: false, range: [0, 90] }, 0).range, [0, 90]); // nothing is known of the run yet
   assert.deepEqual(axis({ autorange: true }, 40), { autorange: true });
-});
-
-test("what a fork has from its parent stands behind it, in grey; its own begins after that", () => {
   const loss = { name: "loss", x: [], y: [], meta: { x: "step", y: "loss", past_color: "grey" }, line: { color: "teal", width: 2 } };
   const { data } = fillCurve({ data: [loss], layout: {} }, run, "", { run: "a", step: 2, until: 2, name: "rapid-bee" });
   assert.deepEqual(data.map(({ name, x, y, line, showlegend }) => [name, x, y, line, showlegend]), [
@@ -108,10 +105,6 @@ test("what a fork has from its parent stands behind it, in grey; its own begins 
   ]);
   const anew = fillCurve(skeleton(), run, "", { run: "a", step: 2, until: 0, name: "" });
   assert.deepEqual(anew.data.map(({ x }) => x), [[], [], [], [1, 2, 3], [2], [2]]);
-});
-
-test("a link says the sentence that is shown, typed or not", () => {
-  assert.deepEqual(links, ["http://page/?run=a&lang=en&text=vcuz", "http://page/?run=a&text=playground&lang=en"]);
 });
 
 const steps = { fields: ["step"], values: [[""], ["1"], ["10"], ["40"]] };
@@ -126,11 +119,8 @@ table("the nearest step and width, a head that there is, or another of the same 
   [-1, { fields: ["text"], values: [["abc"]] }, { text: "abd" }],
 ]);
 
-table("a near step is as good as the one that was asked for, another head is not", (...values) => place(...values).isExact, [
-  [true, steps, { step: "22" }], [false, heads, head("encoder", "9", "1")],
-]);
-
-test("the grid that knows the pinned cell, else the one that knows all but it", () => {
+test("a near step is as good as the one asked for, another head is not; the grid that knows the pinned cell, else all but it", () => {
+  assert.deepEqual([place(steps, { step: "22" }).isExact, place(heads, head("encoder", "9", "1")).isExact], [true, false]);
   const text = (...values) => ({ fields: ["text"], values: values.map((value) => [value]) });
   const cells = { axes: [text("abc"), { fields: ["q"], values: [["0"], ["1"]] }], refused: ["view", "step"], pins: [] };
   const grids = [{ axes: [text("abc", "def"), steps], refused: ["view"], pins: ["q"] }, cells];
@@ -148,10 +138,11 @@ table("left and right go round, home and end to the ends; up and down stay in th
   [4, 1, "ArrowDown"], [4, 2, "ArrowDown"], [0, 3, "ArrowUp"], [0, 0, "ArrowUp"], [4, 4, "ArrowDown"],
 ]);
 
-test("the list of keys names every key that a script listens to, and no other", () => {
+test("the list of keys names every key that a script listens to, and no other; a link says the sentence that is shown, typed or not", () => {
   const listed = (where) => HELP.filter((row) => row.where === where).flatMap(({ keys }) => keys).sort();
   const heard = { page: Object.keys(pageKeys), present: Object.keys(presentKeys), figure: gridKeys, group: groupKeys, room: roomKeys };
   for (const [where, keys] of Object.entries(heard)) assert.deepEqual(listed(where), [...keys].sort(), where);
+  assert.deepEqual(links, ["http://page/?run=a&lang=en&text=vcuz", "http://page/?run=a&text=playground&lang=en"]);
 });
 
 const words = { no_number: "a number, please", nearly: "nearly", sign: "sign" };
@@ -186,14 +177,11 @@ test("a line leads through the points that have come, on its way between two of 
   assert.equal(points(last).length, 200);
 });
 
-test("a line is behind its newest point for its trail and not longer; with reduced motion never; a late drawing puts off no other", () => {
+test("a line is behind its newest point for its trail and not longer, never stands still while points come, and is not late for ever", () => {
   const way = { from: 4, to: 10, since: 1000, trail: 150 };
   assert.deepEqual([900, 1000, 1050, 1075, 1150, 9999].map((now) => reached(way, now)), [4, 4, 6, 7, 10, 10]);
   assert.equal(reached({ ...way, trail: 0 }, 1000), 10);
   assert.deepEqual([onBeat(1050, 1000), onBeat(1089, 1000), onBeat(1500, 1000)], [1045, 1045, 1500]);
-});
-
-test("while points come, however unevenly, a line never stands still between two of them, and after a pause it is not late for ever", () => {
   let trail = 0, since = 0, now = 0;
   const come = (gap) => {
     now += gap;
@@ -223,7 +211,7 @@ const exact = (...shares) => ({ run: { validations: { exact_match: shares } } })
 const sentence = { source: [{ known: true }], correct: true };
 const reads = (text, more = {}) => ({ cursor: { text }, rest: { sentence: { ...sentence, ...more } } });
 
-test("each condition, where it holds and where it does not", () => {
+test("each condition, where it holds and where it does not; different: so many values one after another, each while the rest held", () => {
   const rows = [
     [true, { at: { tab: "map" } }], [false, { at: { tab: "training" } }], [false, { at: { tab: "map", stage: "*" } }],
     [true, { at: { stage: "*" } }, { cursor: { stage: "memory" } }], [true, { at: { q: "" } }],
@@ -250,9 +238,6 @@ test("each condition, where it holds and where it does not", () => {
   ];
   for (const [wanted, when, more] of rows) assert.equal(done(when, more), wanted, JSON.stringify([when, more]));
   assert.throws(() => done({ dances: true }), TypeError);
-});
-
-test("different: so many values one after another, each while the rest held, of one field or of several together", () => {
   const values = new Set(), when = { at: { tab: "map" }, different: [["shift"], 3] };
   const at = (shift, tab = "map") => done(when, { cursor: { shift, tab } }, values);
   assert.deepEqual([at("3"), at("3"), at("4"), at("5", "training"), at("4"), at("6")], [false, false, false, false, false, true]);
@@ -289,17 +274,14 @@ const figure = (residual = true) => ({
   ], [part("logits", "linear"), part("probabilities", "softmax")]),
 });
 
-test("every part has a box in the drawing, and none lies over another", () => {
+test("every part has a box, none lies over another, and lines end at boxes: from the memory at cross-attention, around each sublayer", () => {
   const plan = layOut(figure()), boxes = [...plan.boxes.values()];
   assert.deepEqual([...plan.boxes.keys()].sort(), partsOf(figure()).map(({ name }) => name).sort());
   for (const { x, y, width, height } of boxes) assert.ok(x >= 0 && y >= 0 && x + width <= WIDTH && y + height <= plan.height);
   for (const [at, a] of boxes.entries())
     for (const b of boxes.slice(at + 1))
       assert.ok(a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y);
-});
-
-test("lines end at boxes: from the memory at cross-attention, around each sublayer where there are residuals", () => {
-  const plan = layOut(figure()), cross = plan.boxes.get("decoder.cross_attention");
+  const cross = plan.boxes.get("decoder.cross_attention");
   const [memory] = plan.lines.filter(({ kind }) => kind === "memory");
   assert.deepEqual(memory.points.at(-1), [cross.x, cross.y + cross.height / 2]);
   const on = ([x, y]) => [...plan.boxes.values()].some((box) => x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height);

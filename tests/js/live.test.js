@@ -64,27 +64,21 @@ test("after the computer slept a run is listened to anew, from where it was", ()
   streams.at(-1).say({ id: "e", version: 5, from: 0, status: "training", rows: rows(1) });
   const before = streams.length;
   document.dispatchEvent(new Event("pg-waking"));
-  assert.deepEqual([streams.length, streams.at(-2).readyState], [before + 1, 2]);
-  assert.equal(streams.at(-1).url.searchParams.get("since"), "5");
+  assert.deepEqual([streams.length, streams.at(-2).readyState, streams.at(-1).url.searchParams.get("since")], [before + 1, 2, "5"]);
   streams.at(-1).say({ id: "e", version: 6, from: 1, status: "done", rows: rows(2) });
   document.dispatchEvent(new Event("pg-waking"));
   assert.equal(streams.length, before + 1); // of what is over nothing more comes
 });
 
-test("no number is ahead of the picture it stands beside", () => {
+test("no number is ahead of the picture it stands beside, and every text names its step, also between the end and the last picture", () => {
   const at = (fields, step = "") => {
     change({ live: { ...nothing("a"), rows: rows(1, 2, 3, 4) }, ...fields });
     move({ step });
     return [newest("loss"), shownStep()];
   };
-  assert.deepEqual(at({ frame: { run: "a", step: 3 } }), [7, 3]);
-  assert.deepEqual(at({ frame: { run: "a", step: 1 } }), [9, 1]);
+  assert.deepEqual([at({ frame: { run: "a", step: 3 } }), at({ frame: { run: "a", step: 1 } })], [[7, 3], [9, 1]]);
   assert.deepEqual(at({ frame: { run: "b", step: 1 } }), [6, Infinity]); // pictures of another run say nothing about this one
-  assert.deepEqual(at({}, 2), [8, 2]);
-  assert.deepEqual(at({ live: nothing("a") }), [undefined, Infinity]);
-});
-
-test("every text names the step of the picture, also for the moment between the end and the last picture", () => {
+  assert.deepEqual([at({}, 2), at({ live: nothing("a") })], [[8, 2], [undefined, Infinity]]);
   for (const [wanted, status, step, frame, replay = ""] of [
     [[true, true, 40], "training", 60, { step: 40, isLast: false }],
     [[true, true, 80], "done", 90, { step: 80, isLast: false }],

@@ -1,10 +1,6 @@
 // A page small enough to read, for scripts that look around when they are imported: elements that hold one another, and events that rise.
-//
-// How to test a script of playground/ui/static, in a file tests/js/<script>.test.js of its own (each runs in a process of its own):
-//   - what only computes (rules.js, figure_layout.js) is called with plain values, by rows of a table in functions.test.js;
-//   - what draws or listens: openPage("?tab=map") first, then `const { drawLines } = await import("../../playground/features/attention/lines.js")`.
-//     Static imports would run before the page is there.
-// What a script needs and this page lacks is added here, no larger than it is needed.
+// A script that only computes is tested by rows of a table in functions.test.js; one that draws or listens in a <script>.test.js of its own:
+// openPage("?tab=map") first, then `await import(…)`; a static import would run before the page is there. What is lacking is added here.
 
 class TextNode {
   constructor(text) {

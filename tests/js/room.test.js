@@ -158,7 +158,7 @@ test("a fixed setting takes its value again whatever moves it, a task that is no
   assert.deepEqual(page.wanted, { task: "sort", d_model: 128, steps: 400 }, "a lesson sets what it names, and the steps of its task");
 });
 
-test("a guess goes to the class once it is whole, and again when it changes; a lesson has fields of its own", async () => {
+test("a guess goes to the class once it is whole and again when it changes; nothing is sent by a teacher or of a closed question", async () => {
   await enter({ activities: { x: question({ lab: "softmax" }), y: question({ lesson: "attention", run: "a" }) } });
   guess({ guess: "grows" });
   assert.deepEqual(posted("answer"), []);
@@ -173,9 +173,7 @@ test("a guess goes to the class once it is whole, and again when it changes; a l
   move({ tab: "course", lesson: "attention", predicted: "last", certain: "50" });
   assert.deepEqual(posted("answer").at(-1), { code: "K7QFM", activity: "y", guess: "last", sure: "50" });
   await settled();
-});
-
-test("nothing is sent by a teacher, for another lab, of a closed question, or by who doesn't know", async () => {
+  sent.length = 0;
   const open = { x: question({ lab: "softmax" }) }, closed = { x: question({ lab: "softmax" }, { state: "closed" }) };
   for (const [activities, more] of [[open, TEACHER], [{ x: question({ lab: "masks" }) }], [closed], [{}]]) {
     await enter({ activities, ...more });
@@ -218,7 +216,7 @@ test("how far a question is says whether its answer waits and what a teacher can
   assert.ok(!["guess", "sure", "predicted", "certain", "room", "lang"].some((name) => name in place));
 });
 
-test("the bar of a dealt arm goes with its ×, until another experiment is dealt", async () => {
+test("the bar of a dealt arm goes with its ×, Q shows a hall the code by which it comes in, and what leads to a control scrolls to it", async () => {
   document.body.append(h("div", { id: "pg-frame" }));
   for (const name of ["first", "second"]) {
     const activities = { [name]: { kind: "experiment", arm: { d_model: 8 }, at: 0, run: "", lab: "", order: "together" } };
@@ -227,9 +225,6 @@ test("the bar of a dealt arm goes with its ×, until another experiment is dealt
     await enter({ activities }); // what else happens in the room doesn't bring it back
     assert.equal(document.getElementById("pg-arm"), null);
   }
-});
-
-test("Q shows a hall the code by which it comes in: the teacher's that of the room, all others' that of the link", async () => {
   Object.assign(Object.getPrototypeOf(document.body), { showModal() {}, select() {}, close() {} });
   move({ present: "1" });
   const { ACTS } = await import("../../playground/ui/static/present.js");
@@ -240,9 +235,6 @@ test("Q shows a hall the code by which it comes in: the teacher's that of the ro
     const link = new URL(document.getElementById("pg-qr").getAttribute("src"), "http://page").searchParams.get("text");
     assert.equal(new URL(link).searchParams.get("room"), wanted);
   }
-});
-
-test("what leads to a control scrolls its column to the middle of it, nothing else, and marks it alone", () => {
   const moved = [], box = (top, height) => ({ getBoundingClientRect: () => ({ top, height }), scrollBy: (by) => moved.push(by.top) });
   const [first, other] = ["d_model", "task"].map((name) => h("div", { id: `knob-${name}` }));
   document.body.append(Object.assign(h("div", { id: "pg-knobs" }, first, other), box(100, 600)));

@@ -23,7 +23,7 @@ beforeEach(async () => {
   heard = [];
 });
 
-test("a link says the fields, also by former names, and the language, else the first of the browser's that there is", async () => {
+test("a link says the fields, also by former names, and the language; what of it can't be used is let go of before anything is drawn", async () => {
   const known = structuredClone(KNOWN);
   Object.assign(known.cursor, { former_names: { view: "tab" }, former_values: { tab: { lives: "forcing" } } });
   for (const [query, fields, more] of [
@@ -32,6 +32,9 @@ test("a link says the fields, also by former names, and the language, else the f
     ["?lang=zh", { lang: "zh" }], ["", { lang: "zh" }, { languages: ["fr", "zh-TW", "en"] }], ["", { lang: "en" }, { languages: ["zha", "fr"] }],
   ]) assert.deepEqual(at(await opened(query, more), fields), fields, query);
   assert.deepEqual(Object.keys(store.cursor), Object.keys(KNOWN.cursor.defaults));
+  const used = await opened("?q=99&part=soul&run=gone&lang=xx"), wanted = { q: "", part: "cross", run: "reverse", lang: "en" };
+  used.settle(["q", "part", "run", "lang", "d_model"], "reverse");
+  assert.deepEqual(at(used, wanted), wanted);
 });
 
 test("a listener hears once of all that changed with its field, and nothing where all stays", () => {
@@ -75,12 +78,6 @@ test("the address says where the page looks and which settings differ, and keeps
   }
   other.change({ boot: { ...boot, knobs: ["task", "steps"] }, knobs: { task: "reverse", steps: 90 }, card: { id: "", settings: { steps: 400 } } });
   assert.match(globalThis.location.search, /^\?task=reverse&q=1/, "a link without settings means those of its run");
-});
-
-test("what of a link can't be used is let go of before anything is drawn", async () => {
-  const used = await opened("?q=99&part=soul&run=gone&lang=xx"), wanted = { q: "", part: "cross", run: "reverse", lang: "en" };
-  used.settle(["q", "part", "run", "lang", "d_model"], "reverse");
-  assert.deepEqual(at(used, wanted), wanted);
 });
 
 test("Back returns from a place, and from nothing else: a link, another tab, another run", async () => {

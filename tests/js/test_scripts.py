@@ -1,7 +1,4 @@
-"""The scripts guard tables as the server does, and the linter knows text without a language; the rest is `npm run check`.
-
-A new test of a script that computes is a table in functions.test.js; one that draws or listens has a `<script>.test.js`, see page.js.
-"""
+"""The scripts guard tables as the server does, and the linter knows text without a language; the rest is `npm run check`, see page.js."""
 
 import json
 import re
@@ -24,22 +21,13 @@ needs_tools = pytest.mark.skipif(
 )
 
 
-def outcome(*command: str | Path, **options: str) -> tuple[int, str]:
-    """(exit code, what was written) of a command."""
-    done = subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True, timeout=600, **options)
-    return done.returncode, done.stdout + done.stderr
-
-
-def test_a_table_that_the_page_saves_is_guarded_against_formulas_as_one_that_the_server_sends():
+def test_a_table_that_the_page_saves_is_guarded_as_one_of_the_server_and_comments_name_the_visitor():
     (rule,) = re.findall(r"^const FORMULA = /(.*)/;", (ROOT / STATIC / "downloads.js").read_text(encoding="utf-8"), re.MULTILINE)
     starts = [sign + chr(code) for code in range(0x10000) for sign in ("", SIGN)]
     _, *rows = guard_rows(["text"], [[start] for start in starts])
     dangerous = [start for start, (cell,) in zip(starts, rows, strict=True) if cell != start]
     assert [start for start in starts if re.match(rule, start)] == dangerous
     assert "=" in dangerous
-
-
-def test_comments_of_styles_and_types_name_the_visitor_or_the_page():
     files = [*(ROOT / "playground").rglob("*.css"), ROOT / STATIC / "page.d.ts"]
     assert not [text for file in files for text in re.findall(r"/\*.*?\*/|// .*", file.read_text(encoding="utf-8")) if PEOPLE.search(text)]
 
@@ -48,5 +36,7 @@ def test_comments_of_styles_and_types_name_the_visitor_or_the_page():
 def test_the_linter_finds_text_that_is_in_no_language_file():
     js = 'h("p", {}, own ? "yours" : "");', "notice(`Run ${name} is gone`);", 'text = "正在读取";', 'element.title = "no";', 'say("runs");'
     options = ("--stdin", "--stdin-filename", STATIC / "none.js", "--rule", "no-undef: off", "--format", "json")
-    (report,) = json.loads(outcome(TOOLS / "eslint", *options, input="\n".join(js))[1])
+    command = [*map(str, (TOOLS / "eslint", *options))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, input="\n".join(js))
+    (report,) = json.loads(done.stdout + done.stderr)
     assert [(message["ruleId"], message["line"]) for message in report["messages"]] == [("words/strays", n) for n in (1, 2, 3, 4)]

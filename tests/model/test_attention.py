@@ -2,6 +2,7 @@
 
 import math
 import threading
+from itertools import product
 
 import pytest
 import torch
@@ -60,8 +61,7 @@ def test_a_row_that_may_look_nowhere_gets_zeros_and_finite_gradients():
     assert (q.grad[0, 0, 1] == 0).all()
 
 
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("n_heads", [1, 2, 8])
+@pytest.mark.parametrize(("n_heads", "bias"), product((1, 2, 8), (True, False)))
 def test_multi_head_attention_equals_torch_with_the_weights_of_each_head(n_heads, bias):
     config = ModelConfig(d_model=16, n_heads=n_heads, bias=bias)
     ours = MultiHeadAttention(config, Dropout(0.0, torch.Generator()))
@@ -84,7 +84,7 @@ def test_multi_head_attention_equals_torch_with_the_weights_of_each_head(n_heads
         torch.testing.assert_close(torch.cat([part.grad for part in own]), their.grad, atol=1e-5, rtol=1e-5)
 
 
-def test_dropout_zeroes_a_share_keeps_the_mean_and_leaves_the_global_generator_alone():
+def test_dropout_zeroes_a_share_keeps_the_mean_and_masks_are_ready_for_all_heads():
     x, before = torch.ones(200, 200, requires_grad=True), torch.get_rng_state()
     outs = [Dropout(0.25, torch.Generator().manual_seed(seed))(x) for seed in (3, 3, 4)]
     assert (Linear(3, 4).weight.shape, Embedding(3, 4).weight.shape) == ((4, 3), (3, 4))
@@ -94,10 +94,6 @@ def test_dropout_zeroes_a_share_keeps_the_mean_and_leaves_the_global_generator_a
     assert abs((outs[0] == 0).float().mean().item() - 0.25) < 0.01
     assert torch.equal(torch.autograd.grad(outs[0].sum(), x)[0], outs[0].detach())
     assert Dropout(0.5, torch.Generator()).eval()(x) is x is Dropout(0.0, torch.Generator())(x)
-
-
-def test_masks_by_hand():
-    """(B, 1, L or 1, L), ready for all heads."""
     tokens = torch.tensor([[5, 6, PAD], [7, PAD, PAD]])
     assert padding_mask(tokens).tolist() == [[[[True, True, False]]], [[[True, False, False]]]]
     assert causal_mask(3).tolist() == [[[[True, False, False], [True, True, False], [True, True, True]]]]
@@ -120,16 +116,10 @@ def test_heads_of_any_width_are_torch_attention_of_the_same_projections(d_k):
     torch.testing.assert_close(attention(x, memory, memory, some_mask())[0], attention.W_o(mixed), atol=1e-5, rtol=1e-5)
 
 
-def test_sinusoids_are_the_formula_of_section_3_5():
-    table = sinusoids(7, 8)
-    for pos in range(7):
-        for i in range(4):
-            angle = pos / 10000 ** (2 * i / 8)
-            assert table[pos, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-6)
-            assert table[pos, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
-
-
-def test_added_positions_are_the_same_for_every_sentence_and_fixed_ones_neither_trained_nor_saved():
+def test_sinusoids_are_the_formula_of_section_3_5_the_same_for_every_sentence_and_neither_trained_nor_saved():
+    for pos, row in enumerate(sinusoids(7, 8).tolist()):
+        angles = [pos / 10000 ** (2 * i / 8) for i in range(4)]
+        assert row == pytest.approx([turn(angle) for angle in angles for turn in (math.sin, math.cos)], abs=1e-6)
     x = torch.randn(3, 6, 8, generator=torch.Generator().manual_seed(0))
     learned = LearnedPositions(8)
     torch.nn.init.normal_(learned.table)
@@ -194,8 +184,7 @@ def test_a_batch_is_not_cut_down_below_eight_pairs_and_where_nothing_helps_it_sa
     admit(Experiment().with_(batch_size=8), 30, 30, 40, smallest)
     refusals = []
     for experiment, words, longest, available in (
-        (Experiment().with_(batch_size=64), 30, 40, smallest),
-        (Experiment().with_(batch_size=64), 30, 40, smallest - 1),
+        (Experiment().with_(batch_size=64), 30, 40, smallest), (Experiment().with_(batch_size=64), 30, 40, smallest - 1),
         (Experiment(), 8000, 250, MEGABYTE),
     ):
         with pytest.raises(Refusal) as refusal:

@@ -10,10 +10,10 @@ from hypothesis import given, settings, strategies as st
 
 from playground.config import EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
 from playground.model.kv_cache import DecoderCache
-from playground.model.masks import padding_mask, target_mask
+from playground.model.masks import padding_mask
 from playground.model.positions import position_ids
 from playground.model.transformer import PROJECTION_STD, Transformer
-from tests.variants.varied import as_nn_transformer, disturb
+from tests.variants.varied import as_nn_transformer, disturb, their_logits
 
 SMALL = {"d_model": 16, "n_heads": 4, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 3, "zero_init": False}
 SRC = torch.tensor([[4, 9, 7, 5, EOS], [6, 8, EOS, PAD, PAD]])
@@ -24,30 +24,14 @@ def build(seed: int = 1, src_vocab: int = 11, tgt_vocab: int = 11, **knobs) -> T
     return Transformer(ModelConfig(**{**SMALL, **knobs}), src_vocab, tgt_vocab, torch.Generator().manual_seed(seed))
 
 
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("norm", ["post", "pre"])
+@pytest.mark.parametrize(("norm", "activation", "bias"), itertools.product(("post", "pre"), ("relu", "gelu"), (True, False)))
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 def test_equals_torch_nn_transformer_outputs_and_gradients(norm, activation, bias):
     ours = disturb(build(norm=norm, activation=activation, bias=bias))
     theirs, pairs = as_nn_transformer(ours)
     output = ours(SRC, TGT)
-
-    embedded = [
-        embedding(tokens) * math.sqrt(16) + positions.table[: tokens.shape[1]]
-        for tokens, embedding, positions in (
-            (SRC, ours.src_embedding, ours.src_positions),
-            (TGT, ours.tgt_embedding, ours.tgt_positions),
-        )
-    ]
-    states = theirs(
-        *embedded,
-        tgt_mask=~target_mask(TGT[:1])[0, 0],  # for nn.Transformer True is where one may not look
-        src_key_padding_mask=SRC == PAD, tgt_key_padding_mask=TGT == PAD, memory_key_padding_mask=SRC == PAD,
-    )  # fmt: skip
-    expected = ours.project(states)
+    expected = their_logits(ours, theirs, SRC, TGT)
     torch.testing.assert_close(output.logits, expected, atol=1e-5, rtol=0)
-
     direction = torch.randn(expected.shape, generator=torch.Generator().manual_seed(0)) / 10
     shared = [ours.src_embedding.weight, ours.tgt_embedding.weight]
     inner = [part for own, _ in pairs for part in own]
@@ -94,7 +78,7 @@ def combinations() -> list[dict]:
     return chosen
 
 
-def test_sharing_makes_one_matrix_of_two_or_three():
+def test_sharing_makes_one_matrix_of_two_or_three_and_too_long_a_sentence_is_refused():
     none, output, everything = (build(share_embeddings=how) for how in ("none", "output", "all"))
     assert len({id(m) for m in (none.src_embedding.weight, none.tgt_embedding.weight, none.projection.weight)}) == 3
     assert output.projection.weight is output.tgt_embedding.weight
@@ -103,9 +87,6 @@ def test_sharing_makes_one_matrix_of_two_or_three():
     with pytest.raises(ValueError, match="11 and 12"):
         build(share_embeddings="all", tgt_vocab=12)
     assert build(share_embeddings="output", tgt_vocab=12)(SRC, TGT).logits.shape == (2, 4, 12)
-
-
-def test_too_long_a_sentence_is_refused_in_words():
     with pytest.raises(Refusal) as refusal:
         build().encode(torch.full((1, MAX_POSITIONS + 1), 5))
     assert str(MAX_POSITIONS) in str(refusal.value)
@@ -146,7 +127,7 @@ def test_the_seed_decides_every_parameter_and_the_models_generator_its_dropout()
     assert torch.equal(first(SRC, TGT).logits, first(SRC, TGT).logits)
 
 
-def test_zero_init_makes_each_stack_pass_its_input_on_and_embeddings_are_scaled_only_if_asked():
+def test_zero_init_passes_the_input_on_embeddings_are_scaled_if_asked_and_the_mean_is_that_of_real_tokens():
     def embedded(model: Transformer) -> torch.Tensor:
         return model.embed(SRC, model.src_embedding, model.src_positions, position_ids(SRC.shape[1]))
 
@@ -156,9 +137,6 @@ def test_zero_init_makes_each_stack_pass_its_input_on_and_embeddings_are_scaled_
     assert (memory == 0).all()  # the last sublayer ends in a matrix of zeros, and nothing goes round it
     scaled, plain = (embedded(build(embedding_scale=scale, positions="none")) for scale in (True, False))
     torch.testing.assert_close(scaled, 4 * plain)
-
-
-def test_the_mean_is_that_of_the_real_tokens_at_every_place():
     whole, mean = (build(memory_mode=mode).encode(SRC)[0] for mode in ("whole", "mean"))
     for row, real in enumerate((5, 3)):
         torch.testing.assert_close(mean[row], whole[row, :real].mean(dim=0).expand(5, 16))

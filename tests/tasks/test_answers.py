@@ -15,10 +15,8 @@ BY_HAND = [
     ("dates", "25.12.1987", "1987-12-25", (6, 7, 8, 9, None, 3, 4, None, 0, 1)),
     ("dates", "1987年3月25日", "1987-03-25", (0, 1, 2, 3, None, None, 5, None, 7, 8)),
     ("numbers_de", "347", "drei hundert sieben und vierzig", (0, 0, 2, None, 1)),
-    ("numbers_de", "21000", "ein und zwanzig tausend", (1, None, 0, 1)),
-    ("numbers_zh", "347", "三百四十七", (0, 0, 1, 1, 2)),
-    ("numbers_zh", "20005", "两万零五", (0, 0, 1, 4)),
-    ("numbers_en", "347", "three hundred forty seven", (0, 0, 1, 2)),
+    ("numbers_de", "21000", "ein und zwanzig tausend", (1, None, 0, 1)), ("numbers_zh", "347", "三百四十七", (0, 0, 1, 1, 2)),
+    ("numbers_zh", "20005", "两万零五", (0, 0, 1, 4)), ("numbers_en", "347", "three hundred forty seven", (0, 0, 1, 2)),
     ("beer", "ich mochte ein bier", "i want a beer", (0, 1, 2, 3)),
     ("german_english", "ein kleines Mädchen sucht den Vogel", "a small girl looks for the bird", (0, 1, 2, 3, 3, 4, 5)),
     ("german_english", "heute malt die Königin ein Pferd", "today the queen paints a horse", (0, 2, 3, 1, 4, 5)),
@@ -61,8 +59,7 @@ REFUSED = {
         "ein kleine Hund sieht die Katze", "der hund sieht die katze", "er weint , weil ich den Hund",  # an ending, small letters, no verb
     ],
     "chinese_english": ["我 有 一 只 书", "我 有 二 本 书", "桌子 有 三 本 书", "我有一本书"],  # measure words, gaps
-    "commands": ["twice walk", "walk twice left", "walk and run and look"],
-    "one_to_many": ["ich sehe der Hahn", "der Hahn ist"],
+    "commands": ["twice walk", "walk twice left", "walk and run and look"], "one_to_many": ["ich sehe der Hahn", "der Hahn ist"],
     "brackets": ["(]", ")", "()", "([)]", "a(", "( ["],
     "lookup": [
         "ann=red ? ben", "ann=red ann=blue ? ann", "ann=red ?", "ann=red", "ann=red ann", "zoe=red ? zoe", "ann=ultraviolet ? ann", "? ann",
@@ -76,7 +73,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-def test_answered_by_hand():
+def test_answered_by_hand_and_what_is_no_sentence_of_a_task_has_no_answer():
     for task, src, tgt, alignment in BY_HAND:
         assert [tuple(answer) for answer in answers(task, src)] == [(src, tgt, alignment)]
     for number, *words in NUMBERS:
@@ -86,9 +83,6 @@ def test_answered_by_hand():
     assert references("beer", "  ich mochte   ein bier ") == ("i want a beer",)
     assert references("one_to_many", "ich sehe das Schloss") == ("I see the castle", "I see the lock"), "the usual one first"
     assert [answer.alignment for answer in answers("one_to_many", "der Mann sucht einen Hahn")] == [(0, 1, 2, 2, 3, 4)] * 2
-
-
-def test_what_is_no_sentence_of_a_task_has_no_answer():
     for task in TASKS:
         for src in NEVER + REFUSED.get(task, []):
             assert (references(task, src), answers(task, src), split_of(task, src)) == (None, (), None), (task, src)
@@ -146,7 +140,20 @@ BANK = {"sentence": ["$bank = $bank", "die Bank = the@0 bench@1"], "bank": ["die
 TWICE = {"sentence": ["$a twice = $a $a", "no $a = nothing@0"], "a": ["hop = HOP"]}
 
 
-def test_all_translations_with_the_place_of_each_word():
+def test_grammars_give_all_translations_what_is_drawn_parses_back_weights_are_odds_and_a_hole_is_an_error():
+    rng, grammar = random.Random(0), Grammar(VERB_LAST)
+    drawn = {grammar.draw(rng) for _ in range(50)}
+    assert {example.src for example in drawn} == {"Anna", "der Mann", "Anna Tee trinkt", "der Mann Tee trinkt"}
+    assert all(grammar.parse(example.src) == (example,) for example in drawn)
+    odds = Grammar({"sentence": ["7: a = x", "3: a = y"]})
+    assert abs(sum(odds.draw(rng).tgt == "x" for _ in range(5000)) / 5000 - 0.7) < 0.03
+    for rules, error in (
+        ({"sentence": ["$nobody = $nobody"]}, ValueError),  # no rule fills the slot
+        ({"sentence": ["$a = $b"], "a": ["x = y"], "b": ["x = y"]}, ValueError),  # the target has a slot that the source lacks
+        ({"sentence": ["a b = x@2"]}, IndexError),
+    ):
+        with pytest.raises(error):
+            Grammar(rules)
     without_source = {"sentence": ["$it lacht laut = $it does laugh@1 loudly@2"], "it": ["es = it"]}
     first_of_slot = {"sentence": ["so $long ? = is@1 that@0 ?@2"], "long": ["sehr lang = very long"]}
     two_ways = {"sentence": ["$a = $a", "$b = $b"], "a": ["x = y"], "b": ["x = y"]}
@@ -159,22 +166,3 @@ def test_all_translations_with_the_place_of_each_word():
         (BANK, "die Bank", [("the bank", (0, 1)), ("the bench", (0, 1))]),  # in the order of the rules
     ):  # fmt: skip
         assert [tuple(answer) for answer in Grammar(rules).parse(src)] == [(src, *translation) for translation in translations]
-
-
-def test_what_is_drawn_parses_back_to_itself_and_weights_are_odds():
-    rng, grammar = random.Random(0), Grammar(VERB_LAST)
-    drawn = {grammar.draw(rng) for _ in range(50)}
-    assert {example.src for example in drawn} == {"Anna", "der Mann", "Anna Tee trinkt", "der Mann Tee trinkt"}
-    assert all(grammar.parse(example.src) == (example,) for example in drawn)
-    odds = Grammar({"sentence": ["7: a = x", "3: a = y"]})
-    assert abs(sum(odds.draw(rng).tgt == "x" for _ in range(5000)) / 5000 - 0.7) < 0.03
-
-
-def test_a_grammar_with_a_hole_is_an_error():
-    for rules, error in (
-        ({"sentence": ["$nobody = $nobody"]}, ValueError),  # no rule fills the slot
-        ({"sentence": ["$a = $b"], "a": ["x = y"], "b": ["x = y"]}, ValueError),  # the target has a slot that the source lacks
-        ({"sentence": ["a b = x@2"]}, IndexError),
-    ):
-        with pytest.raises(error):
-            Grammar(rules)

@@ -1,6 +1,6 @@
 """Building: what every variant keeps of the paper's model, and what copies of a changed model keep of the variant."""
 
-from itertools import cycle
+from itertools import cycle, product
 
 import pytest
 import torch
@@ -19,20 +19,8 @@ from playground.training.replicas import FastAttention, FastDropout, FastLinear,
 from playground.training.step import cross_entropy
 from playground.variants import ALL, Variant, alternatives, bugs, build, decoder_only, merge, recurrent, variant_of
 from playground.variants.decoder_only import join_masks
-from tests.variants.varied import (
-    SRC,
-    STEADY,
-    TGT,
-    UNSTEADY,
-    VOCABULARY,
-    altered,
-    attentions,
-    built,
-    disturb,
-    paper_and_variant,
-    talkative,
-    training_of,
-)
+from tests.variants import varied
+from tests.variants.varied import SRC, STEADY, TGT, VOCABULARY, altered, attentions, built, disturb, paper_and_variant, training_of
 
 EVERY, RECURRENT = list(ALL), list(recurrent.RECURRENT)
 LESS = (  # lack parameters
@@ -86,7 +74,7 @@ def test_what_it_shares_with_the_papers_model_is_the_same_and_its_size_is_known(
 
 
 @pytest.mark.night
-def test_every_variant_of_a_model_changes_what_it_computes():
+def test_every_variant_of_a_model_changes_what_it_computes_and_is_declared():
     for variant in EVERY:
         norm = "pre" if variant == "no_last_norm" else "post"
         paper, changed = paper_and_variant(variant, dropout=0.3, n_heads=4, decoder_layers=2, norm=norm)
@@ -97,6 +85,15 @@ def test_every_variant_of_a_model_changes_what_it_computes():
             model.train(variant in ("no_attention_dropout", "dropout_twice"))
         alike = torch.allclose(paper(SRC, TGT).logits, changed(SRC, TGT).logits)
         assert alike == (variant in ("none", "plain_xavier", *OF_THE_LOSS)), variant
+    assert (built("dropout_always", dropout=0.0).cacheable, built("dropout_always", dropout=0.1).cacheable) == (True, False)
+    for variant in EVERY:
+        model = built(variant, dropout=0.1, decoder_layers=2)
+        assert variant_of(model.config).argmax_is_greedy(model) == (variant in STEADY and variant != "unshifted"), variant
+        parts = len(training_of(**altered(variant), threads=2).replicas)
+        assert (parts == 1) == (variant in ("padding_in_loss", "batch_norm")), variant
+    first, two = (training_of(variant="batch_norm", threads=threads) for threads in (1, 2))
+    assert step_work(first.experiment, first.corpus) == step_work(two.experiment, two.corpus), "the work told beforehand knows it too"
+    assert [step.loss for step in first.steps()] == pytest.approx([step.loss for step in two.steps()], rel=1e-3)
 
 
 def stock(kind: type) -> type:
@@ -110,8 +107,7 @@ def test_copies_are_changed_too_and_share_the_parameters(first):
         model = paper_and_variant(variant, dropout=0.2, share_embeddings="all")[1]
         copy = copied(model)
         kinds = [{stock(type(part)) for part in each.modules()} for each in (copy, model)]
-        assert kinds[0] == kinds[1]
-        assert (copy.cacheable, copy.config) == (model.cacheable, model.config)
+        assert (kinds[0], copy.cacheable, copy.config) == (kinds[1], model.cacheable, model.config)
         assert copy.projection.weight is copy.src_embedding.weight
         assert [part.data_ptr() for part in copy.parameters()] == [part.data_ptr() for part in model.parameters()]
         assert not {id(part) for part in copy.modules()} & {id(part) for part in model.modules()}
@@ -147,25 +143,12 @@ def test_a_replica_computes_the_same_logits_and_gradients(packed):
 
 @pytest.mark.parametrize("norms", [("post", "pre"), pytest.param(("pre", "post"), marks=pytest.mark.night)])
 def test_steady_is_what_does_not_change_while_the_sentence_grows(norms):
-    for variant, norm in zip([*STEADY, *UNSTEADY], cycle(norms)):
+    for variant, norm in zip([*STEADY, *varied.UNSTEADY], cycle(norms)):
         model = paper_and_variant(variant, norm=norm)[1]
         whole = model(SRC, TGT[:, :3]).logits
         grown = [model(SRC, TGT[:, :length]).logits for length in (1, 2)]
         same = all(torch.allclose(part, whole[:, : part.shape[1]], atol=1e-5) for part in grown)
         assert same == model.cacheable == (variant in STEADY), variant
-
-
-@pytest.mark.night
-def test_what_is_declared_of_each_variant():
-    assert (built("dropout_always", dropout=0.0).cacheable, built("dropout_always", dropout=0.1).cacheable) == (True, False)
-    for variant in EVERY:
-        model = built(variant, dropout=0.1, decoder_layers=2)
-        assert variant_of(model.config).argmax_is_greedy(model) == (variant in STEADY and variant != "unshifted"), variant
-        parts = len(training_of(**altered(variant), threads=2).replicas)
-        assert (parts == 1) == (variant in ("padding_in_loss", "batch_norm")), variant
-    first, two = (training_of(variant="batch_norm", threads=threads) for threads in (1, 2))
-    assert step_work(first.experiment, first.corpus) == step_work(two.experiment, two.corpus), "the work told beforehand knows it too"
-    assert [step.loss for step in first.steps()] == pytest.approx([step.loss for step in two.steps()], rel=1e-3)
 
 
 def test_weights_are_returned_before_dropout_and_mixed_after_it():
@@ -196,8 +179,7 @@ def joined_mask(src: torch.Tensor, tgt_in: torch.Tensor, causal: bool) -> torch.
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("norm", ["post", "pre"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "norm"), product(NAMES, ("post", "pre")))
 def test_it_is_torchs_own_stack_over_the_joined_sequence_with_its_gradients(name, norm):
     model = disturb(built(name, norm=norm, decoder_layers=2))
     config, causal = model.config, ARCHITECTURES[name].causal
@@ -243,8 +225,7 @@ def test_a_row_sums_to_one_over_both_blocks_and_masked_cells_are_exactly_0(name,
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "packed"), product(NAMES, (False, True)))
 def test_one_pass_over_both_sides_is_reading_and_then_writing(name, packed):
     training = training_of(**altered(name), positions="both")
     (batch,) = split_batch(training.corpus.train[:8], 1, packed)
@@ -256,17 +237,14 @@ def test_one_pass_over_both_sides_is_reading_and_then_writing(name, packed):
             torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
 
 
-def test_two_sides_of_the_longest_sentences_fit_and_the_target_counts_on():
+def test_two_sides_of_the_longest_sentences_fit_the_target_counts_on_and_a_variant_beside_it_is_refused():
     for positions in limits("positions").choices:
         model = disturb(built(NAMES[1], positions=positions))
         assert model(torch.full((1, 256), 5), torch.full((1, 256), 5)).logits.isfinite().all()
-    model = talkative(NAMES[0])
+    model = varied.talkative(NAMES[0])
     alone = model(SRC[:1, :3], TGT[:1]).logits
     padded = model(torch.cat((SRC[:1, :3], torch.full((1, 2), PAD)), dim=1), TGT[:1]).logits
     torch.testing.assert_close(alone, padded, atol=1e-5, rtol=1e-5)
-
-
-def test_a_variant_of_the_papers_model_is_refused_and_a_link_keeps_the_architecture():
     with pytest.raises(Refusal, match="causal_decoder"):
         build(ModelConfig(architecture="causal_decoder", variant="gru"), VOCABULARY, VOCABULARY)
     experiment, ignored = read_query({"architecture": "causal_decoder"})

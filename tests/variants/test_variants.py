@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import product
 
 import pytest
 import torch
@@ -19,22 +20,11 @@ from playground.training.step import cross_entropy
 from playground.variants.alternatives import Additive, Bilinear, Location, cosine_attention
 from playground.variants.bugs import scaled_by_d_model, scaled_twice, tiny_filled, unshifted, with_softmax
 from playground.variants.recurrent import RECURRENT
-from tests.variants.varied import (
-    NORMS,
-    OFF,
-    SRC,
-    TGT,
-    as_nn_transformer,
-    attentions,
-    built,
-    disturb,
-    draw,
-    paper_and_variant,
-    training_of,
-    with_attend,
-    with_norms,
-)
+from tests.variants import varied
+from tests.variants.varied import SRC, TGT, attentions, built, disturb, draw, paper_and_variant, their_logits, training_of
 
+NORMS = pytest.mark.parametrize("norm", ["post", "pre"])
+OFF = Dropout(0.0, torch.Generator())
 PARTS = {
     "identity_output": ("W_o", torch.eye(16)), "no_feed_forward": ("W_2", torch.zeros(16, 24)),
     "no_projections": ("self_attention.W_[qkv]", torch.eye(16)),
@@ -46,6 +36,22 @@ def tensors() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     mask = draw(2, 1, 5, 7, seed=4) > -0.3
     mask[..., 2], mask[1, 0, 3] = True, False
     return draw(2, 3, 5, 4, seed=1), draw(2, 3, 7, 4, seed=2), draw(2, 3, 7, 4, seed=3), mask
+
+
+def with_attend(model: Transformer, attend) -> Transformer:
+    """The same model, its attention computed by this function of (q, k, v, mask), which returns what each query gets."""
+    for attention in attentions(model):
+        attention.attend_heads = lambda q, k, v, mask: (attend(q, k, v, mask), None)
+    return model
+
+
+def with_norms(model: Transformer, make) -> Transformer:
+    """The same model with `make(norm)` in place of every LayerNorm."""
+    for part in list(model.modules()):
+        for name, child in part.named_children():
+            if isinstance(child, nn.LayerNorm):
+                setattr(part, name, make(child))
+    return model
 
 
 CONFIG = ModelConfig(d_model=12, n_heads=3)  # K = 4
@@ -90,8 +96,7 @@ def test_each_attention_is_the_softmax_of_its_scores_and_of_sharp_ones_gradients
     assert all(tensor.grad.isfinite().all() for tensor in (q, v, *parameters, *([] if variant == "location" else [k])))
 
 
-@NORMS
-@pytest.mark.parametrize("residual", [True, False])
+@pytest.mark.parametrize(("norm", "residual"), product(("post", "pre"), (True, False)))
 def test_without_a_part_it_is_the_paper_with_the_identity_or_zeros_for_it(norm, residual):
     for variant, (part, weight) in PARTS.items():
         paper, changed = paper_and_variant(variant, norm=norm, residual=residual)
@@ -102,19 +107,30 @@ def test_without_a_part_it_is_the_paper_with_the_identity_or_zeros_for_it(norm, 
         assert not [name for name, _ in changed.named_parameters() if re.search(part, name)]
 
 
-def test_all_matrices_are_torchs_xavier_however_many_layers_there_are_and_whatever_they_began_with():
+def test_all_matrices_are_torchs_xavier_whatever_they_began_with_and_one_attention_object_has_the_same_for_both_jobs():
     for name, matrix in built("plain_xavier", zero_init=True, encoder_layers=3, d_model=64).named_parameters():
         if name.startswith(("encoder.", "decoder.")) and matrix.dim() == 2:
             bound = (6 / sum(matrix.shape)) ** 0.5
             assert 0.95 * bound < matrix.abs().max() <= bound, name
+    for layer in paper_and_variant("shared_attention", decoder_layers=2)[1].decoder:
+        assert all(getattr(layer.cross_attention, name) is getattr(layer.self_attention, name) for name in ("W_q", "W_k", "W_v", "W_o"))
 
 
-def test_without_dropout_in_attention_it_is_everywhere_else():
+def test_without_dropout_in_attention_it_is_everywhere_else_and_what_stays_on_is_that_of_training():
     paper, changed = (
         {(name, part.p) for name, part in model.named_modules(remove_duplicate=False) if isinstance(part, Dropout)}
         for model in paper_and_variant("no_attention_dropout", dropout=0.5)
     )
     assert changed == {(name, 0.0 if name.endswith("attention.dropout") else p) for name, p in paper}
+    paper, model = paper_and_variant("dropout_always", dropout=0.3)
+    assert len({greedy(model, [(4, 9, 7)], 9)[0].ids for _ in range(9)}) > 1
+    logits = []
+    for subject, mode in ((paper, True), (model, True), (model, False)):
+        subject.train(mode).generator.manual_seed(7)
+        logits.append(subject(SRC, TGT).logits)
+    assert all(torch.equal(logits[0], other) for other in logits[1:])
+    paper, model = paper_and_variant("dropout_always", dropout=0.0)
+    assert torch.equal(paper(SRC, TGT).logits, model(SRC, TGT).logits)
 
 
 class Theirs(nn.BatchNorm1d):
@@ -129,8 +145,7 @@ class Theirs(nn.BatchNorm1d):
         return super().forward(x.flatten(0, 1)).view(x.shape)
 
 
-@NORMS
-@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize(("norm", "bias"), product(("post", "pre"), (True, False)))
 def test_a_model_with_batch_norm_is_the_papers_with_torchs_in_every_place(norm, bias):
     paper, changed = paper_and_variant("batch_norm", norm=norm, bias=bias)
     with torch.no_grad():
@@ -216,22 +231,6 @@ def test_only_attention_sees_more_of_a_source_than_its_last_state(variant):
     assert torch.allclose(states, changed) == (variant == "gru")
 
 
-def their_logits(ours: Transformer, **masks: Tensor | None) -> Tensor:
-    """Of torch.nn.Transformer with the parameters of `ours`; for it True is where one may not look."""
-    theirs, _ = as_nn_transformer(ours)
-    embedded = [
-        embedding(tokens) * math.sqrt(16) + positions.table[: tokens.shape[1]]
-        for tokens, embedding, positions in (
-            (SRC, ours.src_embedding, ours.src_positions), (TGT, ours.tgt_embedding, ours.tgt_positions),
-        )
-    ]  # fmt: skip
-    usual = {
-        "tgt_mask": torch.ones(5, 5, dtype=torch.bool).triu(1), "tgt_key_padding_mask": TGT == PAD,
-        "src_key_padding_mask": SRC == PAD, "memory_key_padding_mask": SRC == PAD,
-    }  # fmt: skip
-    return ours.project(theirs(*embedded, **usual | masks))
-
-
 FORGOTTEN = {"no_causal_mask": "tgt_mask", "no_source_mask": "src_key_padding_mask", "no_memory_mask": "memory_key_padding_mask"}
 
 
@@ -240,7 +239,7 @@ FORGOTTEN = {"no_causal_mask": "tgt_mask", "no_source_mask": "src_key_padding_ma
 @pytest.mark.parametrize("variant", FORGOTTEN)
 def test_a_forgotten_mask_is_torchs_transformer_without_it(variant, norm):
     paper, changed = paper_and_variant(variant, norm=norm, encoder_layers=2, decoder_layers=2)
-    expected = their_logits(paper.train(), **{FORGOTTEN[variant]: None})
+    expected = their_logits(paper, varied.as_nn_transformer(paper.train())[0], SRC, TGT, **{FORGOTTEN[variant]: None})
     torch.testing.assert_close(changed(SRC, TGT).logits, expected, atol=1e-5, rtol=0)
 
 
@@ -254,17 +253,13 @@ def test_without_a_padding_mask_pairs_in_one_row_stay_apart(variant):
 
 
 @NORMS
-def test_inverted_masks_are_torchs_attention_where_nobody_may_look(norm):
+def test_inverted_masks_and_softmax_over_queries_are_torchs_attention_where_nobody_may_look_and_of_the_keys(norm):
     def wrong(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
         expected = F.scaled_dot_product_attention(q, k, v, ~mask)
         return expected.masked_fill((mask.expand(-1, -1, q.shape[2], -1)).all(dim=-1, keepdim=True), 0.0)  # nowhere left to look
 
     paper, changed = paper_and_variant("inverted_mask", norm=norm)
     torch.testing.assert_close(changed(SRC, TGT).logits, with_attend(paper, wrong)(SRC, TGT).logits, atol=1e-5, rtol=0)
-
-
-@NORMS
-def test_softmax_over_queries_is_torchs_attention_from_the_keys_to_the_queries(norm):
     def turned(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
         mask = mask.expand(q.shape[0], 1, q.shape[2], -1)
         every = torch.eye(q.shape[2]).expand(*q.shape[:2], -1, -1)
@@ -284,8 +279,7 @@ class AlongTheSentence(nn.LayerNorm):
         return x if self.bias is None else x + self.bias
 
 
-@NORMS
-@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize(("norm", "bias"), product(("post", "pre"), (True, False)))
 def test_norm_over_positions_is_layer_norm_on_the_transposed_vectors(norm, bias):
     paper, changed = paper_and_variant("norm_over_positions", norm=norm, bias=bias)
     for module in paper.modules():
@@ -293,8 +287,7 @@ def test_norm_over_positions_is_layer_norm_on_the_transposed_vectors(norm, bias)
     torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits, atol=2e-5, rtol=1e-4)
 
 
-@NORMS
-@pytest.mark.parametrize("positions", ["sinusoidal", "rotary"])
+@pytest.mark.parametrize(("norm", "positions"), product(("post", "pre"), ("sinusoidal", "rotary")))
 def test_a_view_instead_of_a_transpose_is_torchs_attention_of_views(norm, positions):
     """Only with one head is it the right model."""
     for heads in (1, 4):
@@ -319,8 +312,7 @@ def test_unshifted_learns_to_repeat_what_it_is_given_and_writes_it_for_ever():
     assert greedy(training.model, [training.corpus.heldout[0].src_ids], 6)[0].ids == (BOS,) * 6
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("packing", [True, False])
+@pytest.mark.parametrize(("threads", "packing"), product((1, 2), (True, False)))
 def test_padding_in_the_loss_is_that_of_the_whole_batch(threads, packing):
     training, model = training_of(variant="padding_in_loss", threads=threads, packing=packing, label_smoothing=0.1), training_of().model
     (batch,) = split_batch(next(batches(training.corpus.train, 8, "sentences", 1)), 1, packing)
@@ -330,25 +322,8 @@ def test_padding_in_the_loss_is_that_of_the_whole_batch(threads, packing):
     assert next(training.steps()).loss == pytest.approx(expected.item(), rel=1e-5)
 
 
-def test_dropout_that_stays_on_is_that_of_training():
-    paper, model = paper_and_variant("dropout_always", dropout=0.3)
-    assert len({greedy(model, [(4, 9, 7)], 9)[0].ids for _ in range(9)}) > 1
-    logits = []
-    for subject, mode in ((paper, True), (model, True), (model, False)):
-        subject.train(mode).generator.manual_seed(7)
-        logits.append(subject(SRC, TGT).logits)
-    assert all(torch.equal(logits[0], other) for other in logits[1:])
-    paper, model = paper_and_variant("dropout_always", dropout=0.0)
-    assert torch.equal(paper(SRC, TGT).logits, model(SRC, TGT).logits)
-
-
-def test_one_attention_object_has_the_same_matrices_for_both_jobs():
-    for layer in paper_and_variant("shared_attention", decoder_layers=2)[1].decoder:
-        assert all(getattr(layer.cross_attention, name) is getattr(layer.self_attention, name) for name in ("W_q", "W_k", "W_v", "W_o"))
-
-
 @torch.inference_mode()
-def test_wrongly_scaled_attention_is_torchs_with_that_scale_and_a_tiny_fill_gives_masked_keys_a_score_of_zero():
+def test_wrong_scales_fills_lengths_and_a_softmax_in_the_loss_are_torchs_with_that_very_mistake():
     (q, k, v), mask = draw(3, 2, 4, 5, 8), torch.ones(5, 5, dtype=torch.bool).tril()
     for attend, divisor in ((scaled_twice, 8), (scaled_by_d_model, 32**0.5)):
         expected = F.scaled_dot_product_attention(q, k, v, mask, scale=1 / divisor)
@@ -356,6 +331,20 @@ def test_wrongly_scaled_attention_is_torchs_with_that_scale_and_a_tiny_fill_give
     scores = q @ k.mT / math.sqrt(8)
     weights = tiny_filled(q, k, v, mask, 0.5, OFF)[1]
     torch.testing.assert_close(weights, torch.where(mask, scores, torch.zeros(())).softmax(dim=-1))
+    paper, changed = paper_and_variant("wrong_lengths")
+    memory, _ = paper.encode(SRC)
+    wrong = F.pad(padding_mask(TGT), (0, SRC.shape[1] - TGT.shape[1]), value=False)
+    states, _, weights = changed.decode(TGT, memory, padding_mask(SRC))
+    torch.testing.assert_close(states, paper.decode(TGT, memory, wrong)[0])
+    assert weights[0][1, :, :, 3:].count_nonzero() == 0, "the second target has three tokens"
+    src, tgt_in = torch.tensor([[4, 9, 7, EOS]]), torch.tensor([[BOS, 7, 9, 4]])
+    for length, same in ((4, True), (1, False)):
+        assert torch.allclose(changed(src, tgt_in[:, :length]).logits, paper(src, tgt_in[:, :length]).logits) == same
+    logits, tgt_out = draw(2, 5, 11) * 50, TGT
+    loss = with_softmax(logits, tgt_out, 0.0)
+    torch.testing.assert_close(loss, cross_entropy(logits.softmax(dim=-1), tgt_out))
+    perfect = with_softmax(1000.0 * F.one_hot(tgt_out, 11), tgt_out, 0.0)
+    assert perfect.item() == pytest.approx(-math.log(math.e / (math.e + 10)), abs=1e-5)
 
 
 @torch.no_grad()
@@ -380,28 +369,6 @@ def test_unchained_layers_are_a_model_of_the_last_one(norm):
     assert reached == [False, False, True], "a layer that is not chained has a gradient of exactly 0"
     paper.decoder = paper.decoder[-1:]
     torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits)
-
-
-@torch.inference_mode()
-def test_the_memory_is_masked_by_the_lengths_of_the_target():
-    """A target as long as its source hides that until it is written freely."""
-    paper, changed = paper_and_variant("wrong_lengths")
-    memory, _ = paper.encode(SRC)
-    wrong = F.pad(padding_mask(TGT), (0, SRC.shape[1] - TGT.shape[1]), value=False)
-    states, _, weights = changed.decode(TGT, memory, padding_mask(SRC))
-    torch.testing.assert_close(states, paper.decode(TGT, memory, wrong)[0])
-    assert weights[0][1, :, :, 3:].count_nonzero() == 0, "the second target has three tokens"
-    src, tgt_in = torch.tensor([[4, 9, 7, EOS]]), torch.tensor([[BOS, 7, 9, 4]])
-    for length, same in ((4, True), (1, False)):
-        assert torch.allclose(changed(src, tgt_in[:, :length]).logits, paper(src, tgt_in[:, :length]).logits) == same
-
-
-def test_a_softmax_in_the_loss_is_cross_entropy_of_probabilities_with_a_floor():
-    logits, tgt_out = draw(2, 5, 11) * 50, TGT
-    loss = with_softmax(logits, tgt_out, 0.0)
-    torch.testing.assert_close(loss, cross_entropy(logits.softmax(dim=-1), tgt_out))
-    perfect = with_softmax(1000.0 * F.one_hot(tgt_out, 11), tgt_out, 0.0)
-    assert perfect.item() == pytest.approx(-math.log(math.e / (math.e + 10)), abs=1e-5)
 
 
 @NORMS

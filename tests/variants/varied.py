@@ -1,9 +1,7 @@
-"""Small corpora, trainings, and changed models beside the paper's with the same parameters: what the tests of training, decoding and
-variants share."""
+"""Small corpora, trainings, and changed models beside the paper's: what the tests of training, decoding and variants share."""
 
 from functools import cache
 
-import pytest
 import torch
 from torch import nn
 
@@ -12,7 +10,6 @@ from playground.config import BOS, EOS, PAD, Experiment, ModelConfig
 from playground.data.corpus import Corpus, build_corpus
 from playground.lessons.labs.nn_transformer.conversion import as_nn_transformer, attention_pairs, disturb  # noqa: F401
 from playground.model.attention import MultiHeadAttention
-from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
 from playground.training.loop import Training
 from playground.variants import ALL, build
@@ -29,8 +26,6 @@ STEADY = [
         "tiny_fill", "wrong_lengths", "no_mask_at_inference",
     )
 ]  # fmt: skip
-NORMS = pytest.mark.parametrize("norm", ["post", "pre"])
-OFF = Dropout(0.0, torch.Generator())
 UNSTEADY = [name for name in ALL if name not in STEADY and name != "dropout_always"]  # without dice
 
 
@@ -84,20 +79,15 @@ def attentions(model: Transformer) -> list[MultiHeadAttention]:
     return [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
 
 
-def with_attend(model: Transformer, attend) -> Transformer:
-    """The same model, its attention computed by this function of (q, k, v, mask), which returns what each query gets."""
-    for attention in attentions(model):
-        attention.attend_heads = lambda q, k, v, mask: (attend(q, k, v, mask), None)
-    return model
-
-
-def with_norms(model: Transformer, make) -> Transformer:
-    """The same model with `make(norm)` in place of every LayerNorm."""
-    for part in list(model.modules()):
-        for name, child in part.named_children():
-            if isinstance(child, nn.LayerNorm):
-                setattr(part, name, make(child))
-    return model
+def their_logits(ours: Transformer, theirs: nn.Transformer, src: torch.Tensor, tgt: torch.Tensor, **masks) -> torch.Tensor:
+    """Of torch's model with the parameters of `ours`; for it True is where one may not look."""
+    sides = (src, ours.src_embedding, ours.src_positions), (tgt, ours.tgt_embedding, ours.tgt_positions)
+    embedded = [embedding(tokens) * ours.config.d_model**0.5 + positions.table[: tokens.shape[1]] for tokens, embedding, positions in sides]
+    usual = {
+        "tgt_mask": torch.ones(tgt.shape[1], tgt.shape[1], dtype=torch.bool).triu(1), "tgt_key_padding_mask": tgt == PAD,
+        "src_key_padding_mask": src == PAD, "memory_key_padding_mask": src == PAD,
+    }  # fmt: skip
+    return ours.project(theirs(*embedded, **usual | masks))
 
 
 def tiny(**knobs) -> Experiment:

@@ -122,22 +122,7 @@ def test_scores_are_those_of_the_parameters_shown(reader, run, step):
     assert all(head.padding == 0.0 for layer in result.heads for head in layer)  # sentences of many lengths, read in padded batches
 
 
-def test_where_parameters_were_not_kept_the_replays_own_sentences_count(reader):
-    run = alone(tiny(**KNOBS, seed=2))[0]
-    run.replay.parameters_by_step.clear()  # as of one whose byte budget had no room
-    step = run.replay.steps[3]
-    result = query.name_heads(reader, run, step, step, "cross")
-    frame = run.replay.frame(step)
-    assert result.sentences == sum(done.cross is not None for done in frame.completions)
-    assert all(head.padding is None for layer in result.heads for head in layer)  # pictures are cut to the sentence
-    bits = [attention.entropy(done.cross).sum(axis=-1) for done in frame.completions]
-    rows = sum(done.cross.shape[2] for done in frame.completions)
-    np.testing.assert_allclose([[head.entropy for head in layer] for layer in result.heads], sum(bits) / rows, atol=1e-3)
-    run.replay.frames = ()
-    assert query.measure_curves(reader, run, "cross") is None
-
-
-def test_curves_are_the_replays_numbers(reader, run):
+def test_curves_are_the_replays_numbers_and_its_own_sentences_count_where_parameters_were_not_kept(reader, run):
     result = query.measure_curves(reader, run, "cross")
     assert (result.steps, result.sentences) == (run.replay.steps, len(run.replay.plan.probes))
     total, rows = 0.0, 0
@@ -151,6 +136,18 @@ def test_curves_are_the_replays_numbers(reader, run):
         stacks = [getattr(done, kind)[:, :, kind == "decoder" :] for done in run.replay.frames[0].completions]
         expected = sum(attention.entropy(stack).sum(axis=-1) for stack in stacks) / sum(stack.shape[2] for stack in stacks)
         np.testing.assert_allclose(result.entropy[:, :, 0], expected, atol=1e-3)
+    run = alone(tiny(**KNOBS, seed=2))[0]
+    run.replay.parameters_by_step.clear()  # as of one whose byte budget had no room
+    step = run.replay.steps[3]
+    result = query.name_heads(reader, run, step, step, "cross")
+    frame = run.replay.frame(step)
+    assert result.sentences == sum(done.cross is not None for done in frame.completions)
+    assert all(head.padding is None for layer in result.heads for head in layer)  # pictures are cut to the sentence
+    bits = [attention.entropy(done.cross).sum(axis=-1) for done in frame.completions]
+    rows = sum(done.cross.shape[2] for done in frame.completions)
+    np.testing.assert_allclose([[head.entropy for head in layer] for layer in result.heads], sum(bits) / rows, atol=1e-3)
+    run.replay.frames = ()
+    assert query.measure_curves(reader, run, "cross") is None
 
 
 @pytest.mark.trust

@@ -100,22 +100,18 @@ def test_ticked_runs_lie_over_each_other_and_the_caption_compares_them_where_bot
     assert mean["y"] == pytest.approx(np.mean([run.history.validations.column("loss") for run in three[:2]], axis=0), abs=1e-5)
 
 
-def test_again_takes_the_next_seed_and_five_seeds_are_those_that_are_missing(site, three):
+def test_again_takes_the_next_seed_five_are_those_that_are_missing_and_a_fork_stands_for_none(site, three):
     answer = site.act(MINE, "repeat", three[0].id)
     third = done(site.runs.get(answer["ticked"][2]))
     assert answer["ticked"][:2] == [three[0].id, three[1].id]
     assert (third.experiment, third.beside) == (three[0].experiment.with_(seed=3), three[0].id)
     answer = site.act(MINE, "repeat", three[0].id, all=True)
     made = [done(site.runs.get(id)) for id in answer["ticked"]]
-    assert [run.experiment.training.seed for run in made] == [1, 2, 3, 4, 5]
-    assert made[:3] == [*three[:2], third]
+    assert ([run.experiment.training.seed for run in made], made[:3]) == ([1, 2, 3, 4, 5], [*three[:2], third])
     assert answer["notice"] == say("en", "compare.repeated", count=2, seeds="4, 5")
     assert site.act(MINE, "repeat", three[0].id, all=True)["notice"] == say("en", "compare.repeated_already")
     for run in made[2:]:
         site.runs.delete(run.id, MINE)
-
-
-def test_a_fork_and_a_run_that_was_changed_stand_for_no_seed(three):
     first, forked, changed = three[0], copy(three[0]), copy(three[0])
     forked.parent = (three[1].id, 1)
     changed.parts = first.parts | {"history": copy(first.history)}

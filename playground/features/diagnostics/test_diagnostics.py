@@ -1,5 +1,4 @@
-"""The health of a run is what training said, and where training said nothing, what one backward pass over the kept parameters says; its
-panel shows these numbers."""
+"""The health of a run is what training said, else what one backward pass says, and the panel shows these numbers."""
 
 import pytest
 import torch
@@ -31,7 +30,7 @@ def test_what_training_said_last_is_shown_and_before_the_first_step_it_is_worked
 
 
 @pytest.mark.trust
-def test_worked_out_it_is_one_backward_pass_over_heldout_sentences(reader, unmeasured, model, monkeypatch):
+def test_worked_out_it_is_one_backward_pass_and_cut_the_encoder_gets_exactly_0(reader, unmeasured, model, monkeypatch):
     lengths = [len(source) for source, _ in reader.examples(unmeasured, "heldout", 10)]
     with monkeypatch.context() as patch:  # a sentence and its end must fit
         patch.setattr(diagnostics, "MAX_POSITIONS", max(lengths))
@@ -52,10 +51,6 @@ def test_worked_out_it_is_one_backward_pass_over_heldout_sentences(reader, unmea
         assert result.numbers[f"{route}/gradient"] == pytest.approx(expected, rel=1e-4)
     assert not any(p.requires_grad or p.grad is not None for p in model.parameters())  # others look at it too
     assert not any(module._forward_hooks for module in model.modules())
-
-
-@pytest.mark.trust
-def test_cut_the_encoder_gets_exactly_0(reader, unmeasured):
     kinds = diagnostics.recompute(reader, unmeasured, None)
     assert {kinds["cut"].numbers[f"{name}/gradient"] for name in ("memory", "encoder", "src_embedding")} == {0}
     for memory, parts in (("cut", ["decoder"]), ("whole", ["memory", "encoder", "decoder"]), ("mean", ["memory", "encoder", "decoder"])):
@@ -80,15 +75,11 @@ def written(number: float) -> str:
 
 
 @pytest.mark.trust
-def test_cut_the_table_says_exactly_0_where_nothing_arrives(site):
+def test_cut_the_table_says_exactly_0_and_formula_and_count_stand_side_by_side_and_agree(site):
     rows = {row[0]: row[1:] for row in block(site.panel("diagnostics", run="reverse"), "three")["rows"]}
     assert list(rows) == [say("en", f"diagnostics.memory_{memory}") for memory in limits("memory_mode").choices]
     assert rows[say("en", "diagnostics.memory_cut")][:2] == ["0", "0"]
     assert all(float(number) > 0 for memory in ("whole", "mean") for number in rows[say("en", f"diagnostics.memory_{memory}")])
-
-
-@pytest.mark.trust
-def test_formula_and_count_stand_side_by_side_and_agree(site):
     panel = site.panel("diagnostics", run="german_english")
     rows, text = block(panel, "costs-table")["rows"], block(panel, "costs-said")["text"]
     assert all(row[1] == row[2] and row[3] == row[4] for row in rows)

@@ -18,24 +18,7 @@ PAIR = ((5, 9, 6), (5, 9, 6, EOS))
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("side", TABLES)
-def test_embeddings_are_the_rows_of_the_table(reader, run, model, side):
-    result = vectors(reader, CORPORA, run, None, side, PAIR)
-    assert np.array_equal(result.vectors, getattr(model, f"{side}_embedding").weight[list(result.ids)].numpy())
-    assert result.names == tuple(map(run.tokenizers[side == "tgt"].piece, result.ids))
-    assert result.names[: len(SPECIAL_TOKENS)] == SPECIAL_TOKENS
-    assert len(result.ids) == len(result.places) == len(result.xy)
-    assert (result.step, result.own) == (run.step, 0)
-
-
-def test_of_a_large_table_the_most_frequent_tokens_of_its_own_side():
-    item, large = SimpleNamespace(src_ids=(5, 6, 6), tgt_ids=(8, 9, 9)), SimpleNamespace(size=9999)
-    corpus = SimpleNamespace(train=[item], src_tokenizer=large, tgt_tokenizer=large)
-    assert [_frequent_ids(corpus, space) for space in ("src", "tgt")] == [(*range(4), 6, 5), (*range(4), 9, 8)]
-
-
-@pytest.mark.trust
-def test_states_are_what_the_layers_pass_on(reader, run, model):
+def test_embeddings_are_the_rows_of_the_table_and_states_what_the_layers_pass_on(reader, run, model):
     item = CORPORA.get(run.experiment).heldout[0]
     pairs = [(item.src_ids, (*item.tgt_ids, EOS)), PAIR]
     recorded = {}
@@ -55,6 +38,13 @@ def test_states_are_what_the_layers_pass_on(reader, run, model):
         np.testing.assert_allclose(result.vectors[-4:], expected[kind][1], atol=1e-5)
         assert result.names == tuple(map(run.tokenizers[kind == "decoder"].piece, result.ids))
         assert len(result.ids) <= 240 + 4 + 26
+    for side in TABLES:
+        result = vectors(reader, CORPORA, run, None, side, PAIR)
+        assert np.array_equal(result.vectors, getattr(model, f"{side}_embedding").weight[list(result.ids)].numpy())
+        assert result.names == tuple(map(run.tokenizers[side == "tgt"].piece, result.ids))
+        assert result.names[: len(SPECIAL_TOKENS)] == SPECIAL_TOKENS
+        assert len(result.ids) == len(result.places) == len(result.xy)
+        assert (result.step, result.own) == (run.step, 0)
 
 
 @pytest.mark.trust
@@ -75,10 +65,13 @@ def test_all_steps_are_seen_along_the_axes_of_the_last_one(reader, run, kind):
     assert max(np.abs(frame.xy - last.xy).max() for frame in frames) > 0.01  # and they do move
 
 
-def test_while_it_trains_each_picture_has_its_own_plane_turned_to_the_last(reader, run):
+def test_while_it_trains_each_picture_has_its_own_plane_and_of_a_large_table_the_most_frequent_tokens_count(reader, run):
     at_work = copy(run)
     at_work.status = "training"
     still, live = (vectors(reader, CORPORA, each, None, "src", PAIR) for each in (run, at_work))
     np.testing.assert_allclose(live.axes.T @ live.axes, still.axes.T @ still.axes, atol=1e-9)  # the same plane here
     steps = live.axes_step, vectors(reader, CORPORA, at_work, 0, "src", PAIR).axes_step
     assert steps == (None, run.replay.parameter_steps[-1])
+    item, large = SimpleNamespace(src_ids=(5, 6, 6), tgt_ids=(8, 9, 9)), SimpleNamespace(size=9999)
+    corpus = SimpleNamespace(train=[item], src_tokenizer=large, tgt_tokenizer=large)
+    assert [_frequent_ids(corpus, space) for space in ("src", "tgt")] == [(*range(4), 6, 5), (*range(4), 9, 8)]

@@ -36,7 +36,7 @@ def of_visitor(site, token, **asked):
     return PANELS["evaluation"](View(site.runs, site.reader, {"run": "reverse", **asked}, token))
 
 
-def test_the_table_says_what_was_measured(site):
+def test_the_table_says_what_was_measured_and_beside_this_run_stand_those_that_are_ticked(site):
     asked = {"split": "harder", "step": "60", "method": "beam", "beam": "2", "penalty": "1.4"}
     panel = complete(site, "evaluation", run="numbers_de", **asked)
     scores = evaluation.scores(site.reader, site.runs.corpora, site.runs.get("numbers_de"), 60, "harder", 2, 1.4)
@@ -44,15 +44,18 @@ def test_the_table_says_what_was_measured(site):
     reach = [(measured.bleu, measured.bleu_reach), (measured.chrf, measured.chrf_reach)]
     assert [row[1] for row in block(panel, "scores")["rows"]] == [
         *(f"{100 * share:.1f}\N{NO-BREAK SPACE}%" for share in (validation.exact_match, validation.token_accuracy)),
-        *(f"{score:.1f}" + (f" ± {most:.1f}" if most else "") for score, most in reach),
-        f"{measured.length_ratio:.2f}",
+        *(f"{score:.1f}" + (f" ± {most:.1f}" if most else "") for score, most in reach), f"{measured.length_ratio:.2f}",
     ]
     assert measured.bleu_signature in block(panel, "scores")["rows"][2][2]
     assert f"{scores.sentences} of {scores.evaluated.of} {say('en', 'evaluation.harder')}" in block(panel, "scores-caption")["text"]
     assert len([id for id in ids(panel) if id.startswith("mistake-")]) == min(scores.wrong, evaluation.MAX_MISTAKES)
+    view = View(site.runs, site.reader, {"run": "reverse"}, MINE)
+    offered = [site.runs.get(name) for name in ("sort", "numbers_de")]
+    choice = _build_comparison(view, [view.run, offered[0]], offered, longer=False)
+    assert (choice["value"], [option["value"] for option in choice["options"]]) == (["sort"], ["sort", "numbers_de"])
 
 
-def test_a_run_is_scored_on_an_upload(site, file, monkeypatch):
+def test_a_run_is_scored_on_an_upload_and_one_that_is_gone_or_of_another_visitor_is_no_dead_end(site, file, monkeypatch):
     monkeypatch.setattr(evaluation, "MAX_SENTENCES", 4)
     monkeypatch.setattr(validation, "BUDGET_S", -1)
     asked = {"lang": "zh", "split": "file", "file": file}
@@ -66,9 +69,6 @@ def test_a_run_is_scored_on_an_upload(site, file, monkeypatch):
     assert values[say("zh", "evaluation.exact_match")] == "85.7\N{NO-BREAK SPACE}%"
     assert [option["value"] for option in block(panel, "split")["options"]] == ["heldout", "harder", "file"]
     assert block(panel, "look-0")["to"] == {"text": "wrong"}
-
-
-def test_an_upload_that_is_gone_or_somebody_elses_or_cant_be_read_is_no_dead_end(site, file):
     for token, asked in ((MINE, "gone"), (THEIRS, file), ("", file)):
         panel = of_visitor(site, token, split="file", file=asked)
         assert block(panel, "split")["value"] == "heldout"
@@ -78,17 +78,10 @@ def test_an_upload_that_is_gone_or_somebody_elses_or_cant_be_read_is_no_dead_end
         of_visitor(site, MINE, split="file", file=long)
 
 
-def test_the_runs_beside_this_one_are_those_that_are_ticked(site):
-    view = View(site.runs, site.reader, {"run": "reverse"}, MINE)
-    offered = [site.runs.get(name) for name in ("sort", "numbers_de")]
-    choice = _build_comparison(view, [view.run, offered[0]], offered, longer=False)
-    assert (choice["value"], [option["value"] for option in choice["options"]]) == (["sort"], ["sort", "numbers_de"])
-
-
 KNOBS = {"task": "copy", "steps": 60, "dropout": 0.0, "d_model": 16, "learning_rate": 0.02}
 
 
-def test_every_length_up_to_three_times_that_of_training(reader, run, monkeypatch):
+def test_every_length_up_to_three_times_that_of_training_or_those_there_are_where_none_can_be_made(reader, run, monkeypatch):
     monkeypatch.setattr(lengths_query, "affordable", lambda run, tokens, most, least: least)  # two sentences of each length
     corpus = CORPORA.get(run.experiment)
     result = completed(lambda: lengths_query.lengths(reader, CORPORA, run, None))
@@ -99,6 +92,14 @@ def test_every_length_up_to_three_times_that_of_training(reader, run, monkeypatc
     made = lengths_query._generate(run, corpus)
     assert not {item.src for item in corpus.train} & {item.src for item in made}
     assert {split_of("copy", item.src) for item in made} == {"heldout", "harder"}
+    monkeypatch.undo()
+    run = alone(tiny(task="numbers_de", steps=5))[0]
+    corpus = CORPORA.get(run.experiment)
+    result = completed(lambda: lengths_query.lengths(reader, CORPORA, run, None))
+    assert not result.generated
+    assert result.total == result.reach.counts.sum() == len(corpus.heldout) + len(corpus.harder)
+    sizes = [len(item.tgt_ids) for item in corpus.train]
+    assert result.trained == (min(sizes), max(sizes))
 
 
 @pytest.mark.trust
@@ -113,13 +114,3 @@ def test_right_is_what_greedy_decoding_writes(run, model):
         if len(wrong):  # up to the first wrong one both see the same tokens
             assert hypothesis.ids[: wrong[0]] == target[: wrong[0]]
             assert hypothesis.ids[wrong[0]] != target[wrong[0]]
-
-
-def test_the_lengths_there_are_where_none_can_be_made(reader):
-    run = alone(tiny(task="numbers_de", steps=5))[0]
-    corpus = CORPORA.get(run.experiment)
-    result = completed(lambda: lengths_query.lengths(reader, CORPORA, run, None))
-    assert not result.generated
-    assert result.total == result.reach.counts.sum() == len(corpus.heldout) + len(corpus.harder)
-    sizes = [len(item.tgt_ids) for item in corpus.train]
-    assert result.trained == (min(sizes), max(sizes))

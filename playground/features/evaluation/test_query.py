@@ -27,26 +27,14 @@ REFERENCES = [
 ]  # fmt: skip
 
 
-def corpus_of(run):
-    return CORPORA.get(run.experiment, run.pairs)
-
-
 @pytest.mark.trust
-@pytest.mark.parametrize("tokenize", ["13a", "zh"])
-def test_bleu_and_chrf_are_sacrebleus(tokenize):
-    result = measure(OUTPUTS, REFERENCES, tokenize)
-    first = ["the cat is on the mat .", "a dog", "she looks for the lock", "x y"]
-    streams = [first, ["there is a cat on the mat .", None, "he looks for the lock", None]]
-    bleu, chrf = sacrebleu.corpus_bleu(OUTPUTS, streams, tokenize=tokenize, force=True), sacrebleu.corpus_chrf(OUTPUTS, streams)
-    assert result.bleu == bleu.score > 0
-    assert result.chrf == chrf.score > 0
-    assert f"tok:{tokenize}" in result.bleu_signature
-    assert result.bleu_signature.endswith(sacrebleu.__version__)
-    assert "nc:6" in result.chrf_signature
-
-
-@pytest.mark.trust
-def test_the_bootstrap_is_sacrebleus():
+def test_bleu_chrf_and_the_bootstrap_are_sacrebleus():
+    streams = [each[0] for each in REFERENCES], [each[1] if len(each) > 1 else None for each in REFERENCES]
+    for tokenize in ("13a", "zh"):
+        result = measure(OUTPUTS, REFERENCES, tokenize)
+        bleu, chrf = sacrebleu.corpus_bleu(OUTPUTS, streams, tokenize=tokenize, force=True), sacrebleu.corpus_chrf(OUTPUTS, streams)
+        assert (result.bleu, result.chrf, min(bleu.score, chrf.score) > 0) == (bleu.score, chrf.score, True)
+        assert f"tok:{tokenize}" in result.bleu_signature
     outputs, references = OUTPUTS[::2], REFERENCES[::2]
     result = measure(outputs, references, "13a", 200)
     streams = list(zip(*references, strict=True))
@@ -65,7 +53,7 @@ def test_the_bootstrap_is_sacrebleus():
 @pytest.mark.trust
 @pytest.mark.parametrize("split", ["heldout", "harder"])
 def test_the_scores_are_what_greedy_decoding_writes(reader, run, model, split):
-    corpus = corpus_of(run)
+    corpus = CORPORA.get(run.experiment, run.pairs)
     result = complete(lambda: scores(reader, CORPORA, run, None, split))
     items = getattr(corpus, split)
     assert (result.step, result.sentences, result.evaluated.of) == (run.step, len(items), len(items))
@@ -110,7 +98,7 @@ class Parrot(torch.nn.Module):
 @pytest.mark.parametrize(("which", "right"), [(0, True), (-1, True), (None, False)])
 def test_every_right_answer_counts(reader, monkeypatch, which, right):
     run = alone(tiny(**TWO_WAYS))[0]
-    corpus = corpus_of(run)
+    corpus = CORPORA.get(run.experiment, run.pairs)
     encode = corpus.tgt_tokenizer.encode
     spelt = [item for item in corpus.heldout if UNK not in (*item.src_ids, *encode(" ".join(corpus.references[item.src])))]
     says = {item.src_ids: tuple(encode("he" if which is None else corpus.references[item.src][which])) for item in spelt}
@@ -135,8 +123,7 @@ def test_the_answer_that_has_most_of_the_tokens_is_judged():
         ((right, whole),) = lengths_query.teacher_forced(Parrot({src_ids: says}, 12), corpus, [item])
         return right.tolist(), whole
 
-    assert reported(*own) == ([True] * 4, True)
-    assert reported(*other) == ([True] * 3, True)
+    assert (reported(*own), reported(*other)) == (([True] * 4, True), ([True] * 3, True))
     assert reported(9, 7, 8) == ([False, True, True, True], False)  # three of four of its own, two of three of the other
     assert reported(9, 7, 8, 6) == ([True, True, False], False)  # two of four, two of three
 

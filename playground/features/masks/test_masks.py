@@ -11,7 +11,6 @@ from playground.features.masks import packed_row
 from playground.inspection import masks
 from playground.model.masks import pack_pairs
 from playground.model.transformer import Transformer
-from playground.words import say
 from tests.runs.tiny import CORPORA, tiny
 from tests.ui.looking import block, figures
 
@@ -19,7 +18,7 @@ REVERSE = {"run": "reverse"}
 
 
 @pytest.mark.trust
-def test_a_packed_row_shows_the_masks_of_training(site):
+def test_a_packed_row_shows_the_masks_of_training_and_it_opens_on_the_causal_one_of_the_own_sentence(site):
     run = site.runs.get("reverse")
     row = packed_row(site.reader, site.runs.corpora, run)
     found = masks.packed(row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids)
@@ -39,9 +38,6 @@ def test_a_packed_row_shows_the_masks_of_training(site):
         reasons = numbers[3:]
         assert sum(reasons) == hidden, "each hidden cell is counted for one reason"
         assert reasons[0] == int(np.broadcast_to(~found[part].causes["padding"], allowed.shape).sum())
-
-
-def test_it_opens_on_the_causal_mask_of_the_own_sentence(site):
     own, *others = figures(site.panel("masks", **REVERSE, text="hello"))
     allowed = np.array(own["figure"]["data"][0]["z"], dtype=float) == 1
     assert (own["title"], own["figure"]["layout"]["meta"]["columns"]) == ("hello", ["<bos>", *"olleh"])
@@ -50,11 +46,6 @@ def test_it_opens_on_the_causal_mask_of_the_own_sentence(site):
     for chosen in ("0,1,2,3,4,5", "99"):
         titles = [picture["title"] for picture in figures(site.panel("masks", **REVERSE, text="zzz", masks=chosen))]
         assert (titles[0], len(set(titles))) == ("zzz", len(titles))
-
-
-def test_that_a_row_of_training_holds_several_pairs_is_said_where_its_mask_is_not_drawn(site):
-    for mask, is_noted in (("causal", True), ("packed", False)):
-        assert (say("en", "page.mask_packs") in block(site.panel("masks", **REVERSE, mask=mask), "about")["text"]) is is_noted
 
 
 def made_up(packing: bool) -> SimpleNamespace:

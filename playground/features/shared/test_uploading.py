@@ -64,12 +64,9 @@ def test_what_can_not_be_read_or_chosen_is_refused(tmp_path):
     file = tmp_path / "a.tsv"
     file.write_text(LINES)
     cases = [
-        (([str(file)], LINES, "", ""), "page.two_inputs"),
-        ((None, LINES, "somebody/something", ""), "page.two_inputs"),
-        (([str(file)], "", "somebody/something", ""), "page.two_inputs"),
-        ((None, " \n", " ", ""), "page.nothing_to_read"),
-        ((["/nowhere/own.tsv"], "", "", ""), "page.no_upload"),
-        ((None, "a\tb\nc\td", "", '{"target": 9}'), "data.no_column"),
+        (([str(file)], LINES, "", ""), "page.two_inputs"), ((None, LINES, "somebody/something", ""), "page.two_inputs"),
+        (([str(file)], "", "somebody/something", ""), "page.two_inputs"), ((None, " \n", " ", ""), "page.nothing_to_read"),
+        ((["/nowhere/own.tsv"], "", "", ""), "page.no_upload"), ((None, "a\tb\nc\td", "", '{"target": 9}'), "data.no_column"),
         *(((None, "a\tb\nc\td", "", chosen), "page.not_a_choice") for chosen in BAD_CHOICES),
     ]
     for given, key in cases:
@@ -111,14 +108,13 @@ def test_knobs_follow_the_sentences_unless_one_was_chosen(upload):
     assert chosen == {name: value for name, value in for_big.items() if name not in ("steps", "learning_rate")}
     pairs, often = uploading.UPLOADS.get(big).pairs, 9000 * 11 // for_big["batch_size"]  # steps of eleven epochs
     for more, count, follows in (
-        ({}, often, {"learning_rate": LONG, "dropout": DROPOUT}),
-        ({}, 90, {"learning_rate": SHORT[1], "dropout": 0.0}),
+        ({}, often, {"learning_rate": LONG, "dropout": DROPOUT}), ({}, 90, {"learning_rate": SHORT[1], "dropout": 0.0}),
         ({"learning_rate": 0.003}, often, {"dropout": DROPOUT}),
     ):
         assert uploading.timed_values(pairs, big, for_big | more, count) == follows
 
 
-def test_the_reading_is_said_in_another_language_and_known_when_a_run_has_the_sentences(site, upload):
+def test_the_reading_is_known_when_a_run_has_the_sentences_and_the_preview_accounts_for_every_pair(site, upload):
     own = upload("en\tde\n" + LINES + "\nalone\t")["own"]
     for language in LANGUAGES:
         answer = get(site, "reading", own=own, lang=language)
@@ -131,9 +127,6 @@ def test_the_reading_is_said_in_another_language_and_known_when_a_run_has_the_se
     assert get(site, "reading", own=own)["reading"]["pairs"] == 60
     assert read_link(site.runs, {"run": run, "task": "own", "steps": "50"})[0].data.own == own
     site.runs.delete(run, MINE)
-
-
-def test_the_preview_accounts_for_every_pair_and_suggests_what_differs(site, upload):
     own = upload("\n".join(f"s{n // 5} and\tt{n} und" for n in range(200)))["own"]
     wanted = suggest(uploading.UPLOADS.get(own).pairs)
     panel = preview(site, own, d_model="32")
@@ -166,7 +159,7 @@ def mend(panel: dict, name: str) -> dict:
     return panel[f"mend-{name}"]["blocks"][0]
 
 
-def test_good_data_with_good_settings_has_no_warning_and_two_corpora_in_one_file_have(warned):
+def test_good_data_has_no_warning_two_corpora_in_one_file_have_and_each_has_a_button_that_mends_it(warned):
     assert warned(text_of(600, 50), steps="100") == {}
     german = ["das ist nicht mein Haus und ich bin hier", "wir haben heute keine Zeit für euch", "sie geht mit dem Hund in den Wald"]
     english = ["this is not my house and i am here", "we have no time for you today", "she goes with the dog into the wood"]
@@ -175,9 +168,6 @@ def test_good_data_with_good_settings_has_no_warning_and_two_corpora_in_one_file
     glued = warned("\n".join("\t".join(row if n < 150 else row[::-1]) for n, row in enumerate(rows)), steps="100")
     assert "line 151" in glued["warning-glued"]["text"]
     assert "warning-glued" not in warned("\n".join(map("\t".join, rows)), steps="100")
-
-
-def test_each_warning_has_a_button_that_mends_it(warned):
     text = text_of(600, 900)
     unwritable = mend(warned(text, steps="100", tokenizer="words"), "unwritable")
     assert (unwritable["act"], unwritable["values"]["tokenizer"]) == ("set", "bpe")

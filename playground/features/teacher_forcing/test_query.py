@@ -19,8 +19,7 @@ def test_both_lives_are_the_same_until_they_part_and_a_correction_goes_on_from_t
     text, answer = reader.examples(run)[0]
     result, right = compare(reader, run, None, text), [*run.tokenizers[1].encode(answer), EOS]
     free, forced, at = ids_of(result.free.targets), ids_of(result.forced.targets), result.parted
-    assert (forced, ids_of(result.forced.fed)) == (right, [BOS, *right[:-1]])
-    assert ids_of(result.free.fed[1:]) == free[:-1]
+    assert (forced, ids_of(result.forced.fed), ids_of(result.free.fed[1:])) == (right, [BOS, *right[:-1]], free[:-1])
     assert at is not None, "twelve steps are too few to be right"
     assert free[:at] == forced[:at]
     assert free[at : at + 1] != forced[at : at + 1]
@@ -37,12 +36,7 @@ def test_both_lives_are_the_same_until_they_part_and_a_correction_goes_on_from_t
         assert compare(reader, run, None, text, fix=fix).corrected is None
 
 
-def test_recovered_is_the_first_step_from_which_on_both_are_the_same():
-    right, cases = (7, 5, 2), {(7, 5, 2): 1, (7, 9, 2): 2, (9, 5, 2): 1, (7, 5, 9): None, (7, 2): None}
-    assert {ids: teacher_forcing._find_recovery(ids, right, 1) for ids in cases} == cases
-
-
-def test_first_come_those_that_teacher_forcing_saves(run, reader, model):
+def test_first_come_those_that_teacher_forcing_saves_and_recovered_is_where_both_are_the_same_again(run, reader, model):
     wrong, (src, tgt) = find_wrong(reader, run, None, reader.examples(run)[:6]), run.tokenizers
     assert len(wrong) > 1
 
@@ -52,3 +46,5 @@ def test_first_come_those_that_teacher_forcing_saves(run, reader, model):
         return sum(one == other for one, other in zip(fed, answer, strict=True)) - sum(free.right)
 
     assert saved(wrong[0]) == max(map(saved, wrong))
+    right, cases = (7, 5, 2), {(7, 5, 2): 1, (7, 9, 2): 2, (9, 5, 2): 1, (7, 5, 9): None, (7, 2): None}
+    assert {ids: teacher_forcing._find_recovery(ids, right, 1) for ids in cases} == cases

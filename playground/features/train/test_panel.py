@@ -82,7 +82,7 @@ def test_the_head_is_the_best_of_the_last_snapshot_unless_one_is_held_chosen_or_
         assert len({held("attention", part=part, step=step) for step in followed}) == 1
 
 
-def test_all_heads_are_watched_until_one_follows_a_pattern_which_then_stays(site):
+def test_all_heads_are_watched_until_one_follows_a_pattern_which_then_stays_and_where_none_did_the_end_says_so(site):
     steps = site.runs.get("reverse").replay.steps
     panels = [site.panel("training", run="reverse", step=step) for step in steps]
     settled = [panel.get("settled", False) for panel in panels]
@@ -98,29 +98,20 @@ def test_all_heads_are_watched_until_one_follows_a_pattern_which_then_stays(site
     small = block(since, "live-heads")
     assert (small["layer"], small["head"], small["names"][layer - 1][head - 1][0]) == (layer - 1, head - 1, say("en", "heads.name_aligned"))
     assert "held" not in site.panel("training", run="reverse", step=0, held=since["held"])  # nor is it large before that in a replay
+    panel = site.panel("training", run="reverse", text="abc" * 100)
+    assert block(panel, "refused")["text"] == say("en", "runs.too_long", tokens=301, most=256)
+    assert {"loss", "accuracy", "numbers"} <= ids(panel)
+    for name, number, key in (("unclear", None, "none"), ("forward", 0.6, ""), ("last", 0.9, "none")):
+        scored = HeadScores(((NamedHead(name, number, None, 1.0, None, None),),), 1, 3.0)
+        view = View(site.runs, site.reader, {"run": "reverse"})
+        assert write_lead(view, scored, (0, 0)) == (key and say("en", f"settling.{key}", layer=1, head=1))
 
 
-@pytest.mark.parametrize(("name", "number", "key"), [("unclear", None, "none"), ("forward", 0.6, ""), ("last", 0.9, "none")])
-def test_when_no_head_settled_the_end_says_so(site, name, number, key):
-    scored = HeadScores(((NamedHead(name, number, None, 1.0, None, None),),), 1, 3.0)
-    view = View(site.runs, site.reader, {"run": "reverse"})
-    assert write_lead(view, scored, (0, 0)) == (key and say("en", f"settling.{key}", layer=1, head=1))
-
-
-def end_of(site, run: Run, language: str = "en") -> tuple[dict, list[dict]]:
-    view = View(site.runs, site.reader, {"run": "reverse", "lang": language})
-    view.run = run
-    return build_outcome(view), [way for way in build_ways_on(view, None)["blocks"] if way["act"] == "knob"]
-
-
-@pytest.mark.parametrize(
-    ("status", "exact", "knob", "loss", "knobs"),
-    [
-        ("done", 0.98, "positions", 0.1, {}), ("done", 0.1, "steps", 0.4, {}), ("diverged", 0.9, "learning_rate", 0.4, {}),
-        ("stopped", None, "steps", 0.4, {}), ("done", 0.1, "positions", 0.4, {"positions": "none"}),
-        ("done", 0.1, "train_size", 0.1, {}), ("done", 0.1, "", 0.1, {"task": "own"}),  # known by heart
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("status", "exact", "knob", "loss", "knobs"), [
+    ("done", 0.98, "positions", 0.1, {}), ("done", 0.1, "steps", 0.4, {}), ("diverged", 0.9, "learning_rate", 0.4, {}),
+    ("stopped", None, "steps", 0.4, {}), ("done", 0.1, "positions", 0.4, {"positions": "none"}),
+    ("done", 0.1, "train_size", 0.1, {}), ("done", 0.1, "", 0.1, {"task": "own"}),  # known by heart
+])  # fmt: skip
 def test_the_end_leads_to_the_knob_that_is_next(site, status, exact, knob, loss, knobs):
     run = Run("some-run", "brisk-otter", tiny(steps=40, **knobs), status=status, step=40, seconds=12.3)
     run.parts["replay"] = Replay()
@@ -128,7 +119,9 @@ def test_the_end_leads_to_the_knob_that_is_next(site, status, exact, knob, loss,
     if exact is not None:
         run.history.validations.append(30, 0.5, 0.9, exact, 50, 50)
     for language in LANGUAGES:
-        text, ways = end_of(site, run, language)
+        view = View(site.runs, site.reader, {"run": "reverse", "lang": language})
+        view.run = run
+        text, ways = build_outcome(view), [way for way in build_ways_on(view, None)["blocks"] if way["act"] == "knob"]
         led = [(way["act"], way["knob"], say(language, f"knobs.{knob}.label") in way["label"]) for way in ways]
         assert led == [("knob", knob, True)][: len(knob)]
         assert (say(language, "outcome.by_heart", times=3) in text["text"]) == (knob in ("", "train_size"))
@@ -137,14 +130,11 @@ def test_the_end_leads_to_the_knob_that_is_next(site, status, exact, knob, loss,
             assert exact is None or (percent(exact) in text["text"] and say(language, "outcome.never_right") in text["text"])
 
 
-@pytest.mark.parametrize(
-    ("run", "text", "named", "use"),
-    [
-        ("reverse", "Hello world", ("H and ␣: read", "a–z"), "helloworld"),
-        ("german_english", "die frau liebt den Konig", ("frau and Konig", "111 words"), "die Frau liebt den König"),
-        ("reverse", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", ("A, B, C, D and 22 more: read",), "abcdefghijklmnopqrstuvwxyz"),
-    ],
-)
+@pytest.mark.parametrize(("run", "text", "named", "use"), [
+    ("reverse", "Hello world", ("H and ␣: read", "a–z"), "helloworld"),
+    ("german_english", "die frau liebt den Konig", ("frau and Konig", "111 words"), "die Frau liebt den König"),
+    ("reverse", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", ("A, B, C, D and 22 more: read",), "abcdefghijklmnopqrstuvwxyz"),
+])  # fmt: skip
 def test_unknown_tokens_are_named_and_a_readable_sentence_offered(site, run, text, named, use):
     unknown, readable = (site.panel("sentence", run=run, text=one)["unknown"] for one in (text, use))
     assert (unknown["use"], use in unknown["label"], readable) == (use, True, None)
@@ -152,12 +142,6 @@ def test_unknown_tokens_are_named_and_a_readable_sentence_offered(site, run, tex
     offered = {one["word"]: one["text"] for one in unknown["words"]}
     if "frau" in text:
         assert (offered["Frau"], offered["König"]) == ("die Frau liebt den Konig", "die frau liebt den König")
-
-
-def test_a_sentence_that_is_too_long_leaves_the_curves(site):
-    panel = site.panel("training", run="reverse", text="abc" * 100)
-    assert block(panel, "refused")["text"] == say("en", "runs.too_long", tokens=301, most=256)
-    assert {"loss", "accuracy", "numbers"} <= ids(panel)
 
 
 @pytest.fixture(autouse=True)
@@ -179,7 +163,7 @@ def test_a_preset_is_known_and_explained(site):
     assert describe_cost(site.runs, "en", {"task": "own"})[0] == say("en", "page.no_upload_yet")
 
 
-def test_the_time_is_that_of_the_calls_the_operations_and_the_elements_and_a_choice_costs_its_difference(site):
+def test_the_time_is_that_of_calls_operations_and_elements_and_the_schedule_drawn_is_the_one_recorded(site):
     experiment = Experiment().with_(encoder_layers=1, decoder_layers=3)
     result = forecast(experiment)
     assert count_layers(experiment) == 11
@@ -192,9 +176,6 @@ def test_the_time_is_that_of_the_calls_the_operations_and_the_elements_and_a_cho
     assert dict(forecast(Experiment().with_(packing=False)).choices)["packing"] > 1.1
     assert forecast(Experiment().with_(label_smoothing=0.1)).choices == ()  # costs nothing worth saying
     assert short(factors["d_model"]) in describe_cost(site.runs, "en", wide.flat())[0].partition("128")[2]
-
-
-def test_the_schedule_drawn_before_is_the_one_that_was_recorded_to_its_ends(site):
     for run in map(site.runs.get, ("reverse", "german_english")):
         history = run.history.steps.rows()
         recorded, drawn = dict(zip(history["step"], history["learning_rate"], strict=True)), sample_rates(run.experiment)

@@ -1,5 +1,4 @@
-"""The tabs where decoding is seen: every way of it, what it cost, what is said of it, what stands for a word that the model can't write,
-and teacher forcing beside free running."""
+"""The tabs where decoding is seen: every way of it, what it cost, and teacher forcing beside free running."""
 
 import json
 import re
@@ -93,7 +92,7 @@ def test_constraints_are_drawn_with_what_they_cost_and_one_that_cannot_be_met_le
     assert (block(refused, "must")["value"], lines(refused)) == ("xyzzy", lines(ask(site, **LONG_BEAM)))
 
 
-def test_a_prefix_is_written_first_and_marked_and_an_unknown_one_named(site):
+def test_a_prefix_is_written_first_and_marked_a_draw_is_repeated_by_its_seed_and_twenty_are_counted(site):
     answer = ask(site, method="beam", prefix="xy")
     output = block(answer, "candidates")["lines"][0]["tokens"]
     assert [(token["text"], bool(token.get("given"))) for token in output[:3]] == [("x", True), ("y", True), (output[2]["text"], False)]
@@ -103,9 +102,6 @@ def test_a_prefix_is_written_first_and_marked_and_an_unknown_one_named(site):
     answer = ask(site, **EARLY, prefix="she xyzzy")
     assert block(answer, "unknown-prefix")["text"] == say("en", "decoding.prefix_unknown", words="xyzzy")
     assert find(ask(site, prefix=" \u200b\x00"), "given") is None
-
-
-def test_a_draw_is_repeated_by_its_seed_and_twenty_are_counted(site):
     hot = {"method": "sample", "temperature": 3}
     assert lines(ask(site, **hot, draw=3)) == lines(ask(site, **hot, draw=3))
     for narrow in ({"top_k": 1}, {"top_p": 0.05}):
@@ -193,8 +189,7 @@ def test_what_the_curve_calls_right_is_written_everywhere(reader, tmp_path, caps
     assert translate(reader, run, None, source).candidates[0].correct
     assert all(reader.look(run, None, source).right)
     assert compare(reader, run, None, source).parted is None
-    assert len(activations(reader, run, None, source)[0].targets) == 31
-    assert load(folder).translate(source) == LENGTHY
+    assert (len(activations(reader, run, None, source)[0].targets), load(folder).translate(source)) == (31, LENGTHY)
     assert main(["translate", str(folder), source, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["outputs"][0]["text"] == LENGTHY
 
@@ -208,7 +203,7 @@ def write(reader, run, text):
     return lambda **options: translate(reader, run, None, text, DecodingOptions(**options))
 
 
-def test_a_translation_is_the_models_own(run, model, text, write):
+def test_a_translation_is_the_models_own_and_a_look_follows_its_very_tokens(reader, run, model, text, write):
     result, (src, tgt) = write(), run.tokenizers
     (expected,), (candidate,) = greedy(model, [src.encode(text)], 60), result.candidates
     assert (result.step, result.search, result.verdict, result.prefix) == (40, None, None, ())
@@ -217,9 +212,6 @@ def test_a_translation_is_the_models_own(run, model, text, write):
     assert (candidate.text, candidate.finished) == (tgt.decode(expected.ids), expected.finished)
     assert (result.references, len(candidate.right)) == (references("sort", text), len(candidate.pieces))
     assert candidate.correct == (candidate.text in result.references and candidate.finished)
-
-
-def test_a_look_follows_the_very_tokens(reader, run, text, write):
     for seed in (2, 3):
         written = tuple(piece.id for piece in write(method="sample", temperature=3.0, seed=seed).candidates[0].pieces)
         assert tuple(piece.id for piece in trace_output(reader, run, None, text, written).targets) == written
@@ -237,8 +229,7 @@ def test_a_prefix_is_continued_and_may_be_unknown_or_nothing_but_not_too_long(ru
     assert write(prefix=right[0]).candidates[0].right[0]
     (elsewhere,) = write(prefix="zz" if right[0] != "z" else "aa").candidates
     assert (elsewhere.right, elsewhere.correct) == (None, None), "what was given is not held against the model"
-    assert [piece.known for piece in write(prefix="z7").prefix] == [True, False]
-    assert write(prefix="  ").prefix == ()
+    assert ([piece.known for piece in write(prefix="z7").prefix], write(prefix="  ").prefix) == ([True, False], ())
     assert len(write(prefix="z" * (MAX_POSITIONS - 1)).candidates[0].pieces) <= MAX_POSITIONS
     for length in (MAX_POSITIONS, 1_000_000):
         with refused("decoding.prefix_too_long"):
@@ -284,10 +275,8 @@ def test_constraints_are_met_at_a_cost_and_what_cannot_be_written_is_told_before
     letters, words = CharacterTokenizer("abcdezk"), WordTokenizer(["likes", "Zoe"])
     for tokenizer, must, must_not, most, sentence in (
         (letters, ["k7"], [], 60, "“k7” can’t be written with this model’s tokenizer, which lacks 7"),
-        (words, [], ["Ben"], 60, "lacks Ben"),
-        (letters, [], ["k", " "], 60, "is empty"),
-        (letters, ["abc", "de"], [], 5, "5 tokens, at most 4"),
-        (letters, ["z" * 11], [], 60, "11 tokens, at most 10"),
+        (words, [], ["Ben"], 60, "lacks Ben"), (letters, [], ["k", " "], 60, "is empty"),
+        (letters, ["abc", "de"], [], 5, "5 tokens, at most 4"), (letters, ["z" * 11], [], 60, "11 tokens, at most 10"),
         (letters, ["abc"], ["z", "bc"], 60, "“bc” must not come, but “abc”"),
     ):
         with pytest.raises(Refusal, match=sentence):
@@ -314,8 +303,7 @@ def test_the_place_is_the_most_looked_at_of_the_last_layer_as_a_mean_over_its_he
     nothing = np.zeros((0, 0, 2, 3))
     for cross, source, target, places in (
         ([misleading, [first, second]], [4, UNK, 5], [UNK, UNK, EOS], (1, 1, None)),  # of the second token EOS has .6, which is no word
-        ([misleading, [first, second]], [4, UNK, 5], [UNK, 4, UNK], (1, None, 2)),
-        (nothing, [4, 5], [UNK, EOS], (None, None)),
+        ([misleading, [first, second]], [4, UNK, 5], [UNK, 4, UNK], (1, None, 2)), (nothing, [4, 5], [UNK, EOS], (None, None)),
         (nothing, [4, 5], [6, EOS], (None, None)),
     ):
         monkeypatch.setattr(copying, "trace", lambda *_, cross=cross: SimpleNamespace(cross=np.array(cross, dtype=np.float32)))

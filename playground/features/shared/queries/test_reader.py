@@ -20,7 +20,7 @@ from tests.runs.tiny import alone, curve, refused, same_parameters, tiny
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
 
 
-def test_a_look_is_the_trace(reader, run, model, text):
+def test_a_look_is_the_trace_and_the_reference_is_aligned_and_right(reader, run, model, text):
     look = reader.look(run, None, text)
     written = tuple(piece.id for piece in look.targets)
     expected = trace(model, run.tokenizers[0].encode(text), written)
@@ -33,9 +33,6 @@ def test_a_look_is_the_trace(reader, run, model, text):
     assert all(len(row) == 5 and row[0].probability >= row[4].probability for row in look.likely)
     assert [row[0].id for row in look.likely] == list(written)
     assert look.probabilities == tuple(row[0].probability for row in look.likely)
-
-
-def test_the_reference_is_aligned_and_right(reader, run):
     text, target = reader.examples(run)[0]
     look = reader.look(run, None, text, "reference")
     assert "".join(piece.text for piece in look.targets[:-1]).replace(" ", "") == target.replace(" ", "")
@@ -48,20 +45,25 @@ def test_the_reference_is_aligned_and_right(reader, run):
     assert not all(wrong.right)
 
 
-def test_an_earlier_step_is_the_nearest_kept(reader, run, text):
+def test_an_earlier_step_is_the_nearest_kept_and_own_sentences_have_all_their_answers(reader, run, text):
     kept = run.replay.parameter_steps
     assert [translate(reader, run, step, text).step for step in (0, 10**6)] == [0, kept[-1]] == [0, 40]
     for step in range(41):
         _, actual = reader.model_at(run, step)
         assert abs(actual - step) == min(abs(other - step) for other in kept)
         assert same_parameters(dict(reader.model_at(run, step)[0].named_parameters()), run.replay.parameters(step)[1])
+    own = tiny(task="own", own="upload")
+    pairs = Pairs((Pair("a b", "x", 1), Pair("c", "y", 2), Pair("a b", "z", 3)), {}, 3, "tsv", ("a.tsv",))
+    run = Run("an-id-of-a-run-of-own", "some-name", own, data=pairs)
+    assert [results.references(run, text) for text in ("a b", "c", "d")] == [("x", "z"), ("y",), None]
+    assert results.references(Run("an-id-of-a-run-of-none", "some-name", own), "c") is None
 
 
-@pytest.mark.parametrize(("saved", "begins"), [(None, 5), (3, 3)])
-def test_of_a_run_at_work_the_step_that_is_taken_apart_changes_only_when_its_steps_have_doubled(saved, begins):
-    run = SimpleNamespace(tokenizers=(), unfinished=True, checkpoint_step=saved, steps=99, step=7, first_step=0, working=True)
-    run.snapshot, run.replay = None, SimpleNamespace(parameters_by_step=dict.fromkeys((1, 2, 3, 5, 7)))
-    assert starting_point(run, None).step == begins
+def test_of_a_run_at_work_the_step_that_is_taken_apart_changes_only_when_its_steps_have_doubled():
+    for saved, begins in ((None, 5), (3, 3)):
+        run = SimpleNamespace(tokenizers=(), unfinished=True, checkpoint_step=saved, steps=99, step=7, first_step=0, working=True)
+        run.snapshot, run.replay = None, SimpleNamespace(parameters_by_step=dict.fromkeys((1, 2, 3, 5, 7)))
+        assert starting_point(run, None).step == begins
 
 
 def test_where_no_parameters_were_kept_the_replay_answers_for_its_probes(reader, run, monkeypatch):
@@ -71,21 +73,12 @@ def test_where_no_parameters_were_kept_the_replay_answers_for_its_probes(reader,
     assert actual != 19
     for probe, (source, _) in enumerate(replay.plan.probes):
         look, picture = reader.look(run, 19, source), replay.frame(19).completions[probe]
-        assert look.step == 19
-        assert tuple(piece.id for piece in look.targets) == picture.ids
+        assert (look.step, tuple(piece.id for piece in look.targets)) == (19, picture.ids)
         assert np.array_equal(look.cross, picture.cross.astype(np.float32))
         assert len(look.likely[0]) == 5
     other = next(source for source, _ in reader.examples(run) if source not in dict(replay.plan.probes))
     assert reader.look(run, 19, other).step == actual
     assert not model.training
-
-
-def test_own_sentences_have_all_their_answers(reader):
-    own = tiny(task="own", own="upload")
-    pairs = Pairs((Pair("a b", "x", 1), Pair("c", "y", 2), Pair("a b", "z", 3)), {}, 3, "tsv", ("a.tsv",))
-    run = Run("an-id-of-a-run-of-own", "some-name", own, data=pairs)
-    assert [results.references(run, text) for text in ("a b", "c", "d")] == [("x", "z"), ("y",), None]
-    assert results.references(Run("an-id-of-a-run-of-none", "some-name", own), "c") is None
 
 
 def test_looking_while_it_trains_changes_nothing_in_the_training(reader, world):
@@ -100,20 +93,6 @@ def test_looking_while_it_trains_changes_nothing_in_the_training(reader, world):
     assert len(steps) > 1
 
 
-def test_what_is_known_waits_for_no_thread(reader, run, text, monkeypatch):
-    look = reader.look(run, None, text, "reference")
-    taken = reader.take_apart(("step", 1), lambda: (1, 2))
-
-    def busy(*_):
-        raise TimeoutError
-
-    monkeypatch.setattr(reader._threads, "ask", busy)
-    assert np.array_equal(reader.look(run, None, text, "reference").cross, look.cross)
-    assert reader.take_apart(("step", 1), list) is taken
-    with pytest.raises(Refusal):
-        reader.take_apart(("step", 2), list)
-
-
 def test_what_is_empty_too_long_or_not_there_yet_is_refused(reader, run):
     fresh, other = Run("not-yet-prepared-run-id", "calm-fox", tiny()), alone(tiny())[0]
     table, step = reader.position_table(run, None)
@@ -122,17 +101,15 @@ def test_what_is_empty_too_long_or_not_there_yet_is_refused(reader, run):
         *((lambda text=text: reader.look(run, None, text), "runs.empty") for text in ("", "   ", "\n\t", "\ud800")),
         *((lambda size=size: translate(reader, run, None, "a" * size), "runs.too_long") for size in (MAX_POSITIONS, 3_000_000)),
         (lambda: reader.look(run, None, "ab", target="a" * MAX_POSITIONS), "runs.too_long"),
-        (lambda: reader.look(fresh, None, "abc"), "runs.nothing_yet"),
-        (lambda: reader.pieces(fresh, "abc"), "runs.nothing_yet"),
-        (lambda: reader.model_at(fresh, None), "runs.nothing_yet"),
-        (lambda: starting_point(fresh, None), "runs.nothing_yet"),
+        (lambda: reader.look(fresh, None, "abc"), "runs.nothing_yet"), (lambda: reader.pieces(fresh, "abc"), "runs.nothing_yet"),
+        (lambda: reader.model_at(fresh, None), "runs.nothing_yet"), (lambda: starting_point(fresh, None), "runs.nothing_yet"),
         (lambda: reader.position_table(other, None), "runs.no_positions"),
     ):
         with refused(key):
             ask()
 
 
-def test_an_answer_is_computed_once_and_two_kinds_of_work_share_none(reader, run, text):
+def test_an_answer_is_computed_once_two_kinds_of_work_share_none_and_what_is_known_waits_for_no_thread(reader, run, text, monkeypatch):
     assert reader.look(run, None, text) is reader.look(run, 40, text) is not reader.look(run, 0, text)
     assert translate(reader, run, 0, text) is translate(reader, run, 0, text)
     key = ("scores", 0)
@@ -146,12 +123,23 @@ def test_an_answer_is_computed_once_and_two_kinds_of_work_share_none(reader, run
     for _ in range(2):  # made, then remembered
         assert [reader.work(run, 0, key, work) for work in (one, other)] == ["one", "other"]
         assert reader.work(run, 0, key, one, then=(key, lambda model, result: f"more of {result}")) == ("one", "more of one")
+    look = reader.look(run, None, text, "reference")
+    taken = reader.take_apart(("step", 1), lambda: (1, 2))
+
+    def busy(*_):
+        raise TimeoutError
+
+    monkeypatch.setattr(reader._threads, "ask", busy)
+    assert np.array_equal(reader.look(run, None, text, "reference").cross, look.cross)
+    assert reader.take_apart(("step", 1), list) is taken
+    with pytest.raises(Refusal):
+        reader.take_apart(("step", 2), list)
 
 
 WEIGHTS = "decoder.0.cross_attention.weights"
 
 
-def test_another_cell_costs_no_other_recording_and_one_that_is_not_there_has_no_derivation(run, reader):
+def test_a_recording_is_the_models_own_pass_another_cell_costs_no_other_and_one_that_is_not_there_has_no_derivation(run, reader, model):
     first, nothing = activations(reader, run, None, "abc")
     assert nothing is None
     for cell, index in (
@@ -162,9 +150,6 @@ def test_another_cell_costs_no_other_recording_and_one_that_is_not_there_has_no_
         assert again is first
         assert (derivation and (derivation.address, derivation.index)) == (index and (cell.address, index)), cell
     assert activations(reader, run, None, "abd")[0].number != first.number
-
-
-def test_it_is_the_models_own_pass_and_without_a_right_answer_every_step_is_fed_the_newest_output(run, reader, model):
     result = activations(reader, run, None, "cab", reference=True)[0]
     assert "".join(piece.text for piece in result.targets) == "abc<eos>"
     assert [result.fed[0].id, result.source[-1].id] == [BOS, EOS]

@@ -1,5 +1,4 @@
-"""Curves and evaluations: one evaluation for a run and a step, the trainer's own, the same for whoever asks; and curves of several runs, by
-step and by seconds, with their means and intervals."""
+"""One evaluation for a run and a step, the trainer's own; and curves of several runs with their means and intervals."""
 
 import math
 from types import SimpleNamespace
@@ -93,7 +92,7 @@ def test_seconds_are_the_runs_own_shared_by_speed(speeds, seconds, first, steps,
     assert seconds_at(made(speeds, seconds, first_step=first), steps) == pytest.approx(expected)
 
 
-def test_a_curve_is_what_the_history_says_and_empty_where_it_cannot_be_read():
+def test_a_curve_is_what_the_history_says_or_empty_and_runs_are_compared_where_the_shortest_has_come_to():
     class Damaged:
         @property
         def history(self):
@@ -106,20 +105,15 @@ def test_a_curve_is_what_the_history_says_and_empty_where_it_cannot_be_read():
     assert curve == LearningCurve([2, 4], [4, 8], [60, 120], [0.25, 0.5], [1.5, 0.5], [True, False])
     assert (curve.at("seconds"), curve.at("tokens")) == ([4, 8], [60, 120])
     assert learning_curve(Damaged()) == LearningCurve([], [], [], [], [], [])
-
-
-def test_runs_are_compared_where_the_shortest_has_come_to_and_a_band_is_the_mean_and_the_ends():
     short = LearningCurve([10, 20], [3, 4], [300, 600], [0.3, 0.6], [2, 1], [False] * 2)
     long = LearningCurve([15, 20, 30], [1, 2, 6], [450, 600, 900], [0.1, 0.2, 0.9], [3, 2, 1], [False] * 3)
-    assert common_end([short, long], "steps") == 20
-    assert [curve.newest("steps", 19) for curve in (short, long)] == [0, 0]
+    assert (common_end([short, long], "steps"), [curve.newest("steps", 19) for curve in (short, long)]) == (20, [0, 0])
     assert common_end([short, long], "seconds") == 4
     assert short.newest("seconds", 2) is None  # its first is later than that
     assert common_end([short, LearningCurve([], [], [], [], [], [])], "steps") is None
     alike = LearningCurve([10, 20, 30], [1, 2, 6], [300, 600, 900], [0.1, 0.2, 0.9], [3, 2, 1], [False] * 3)
     result = band([alike, short], "exact_match", "seconds")  # where all have been measured
-    assert result.places == [2, 3]
-    assert result.mean == pytest.approx([0.2, 0.4])
+    assert (result.places, result.mean) == ([2, 3], pytest.approx([0.2, 0.4]))
     assert (result.low, result.high) == ([0.1, 0.2], [0.3, 0.6])
 
 
