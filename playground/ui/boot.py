@@ -41,6 +41,7 @@ from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.account import is_offered
 from playground.ui.controls import GROUPS
+from playground.ui.network import list_space_hosts
 from playground.ui.zero_gpu import ON_ZERO_GPU
 from playground.words import entries, glossary, list_terms, paragraph, say
 
@@ -118,7 +119,7 @@ def collect_boot_data(runs: Runs, parameters: Mapping[str, str], token: str) -> 
         "ignored": list(ignored),
         "notice": explain_ignored(ignored, chosen),
         "zero_gpu": ON_ZERO_GPU,
-        "host": os.environ.get("SPACE_HOST", ""),
+        "host": list_space_hosts()[0],
         "sign_in": is_offered(),
         "forgets": "SPACE_ID" in os.environ and not {"PLAYGROUND_BACKUP", "PLAYGROUND_DATA"} & os.environ.keys(),
     }

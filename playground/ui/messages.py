@@ -1,7 +1,6 @@
 """Messages of visitors to a route: the check of their origin, their JSON, and the response."""
 
 import json
-import os
 from collections.abc import Awaitable, Callable
 from copy import copy as duplicate
 from typing import Any
@@ -15,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from playground.config import Refusal
 from playground.features.shared.view import language
 from playground.ui.delivery import ORIGIN
+from playground.ui.network import list_space_hosts
 
 TOKEN = "X-Playground-Token"
 STATUSES = {"page.not_from_here": 403, "runs.no_token": 403, "page.not_a_command": 400}
@@ -51,7 +51,7 @@ def same_origin(headers: Headers) -> bool:
     site, origin = headers.get("Sec-Fetch-Site"), headers.get(ORIGIN.decode(), headers.get("Origin"))
     if site is not None:
         return site == "same-origin"
-    hosts = {headers.get("Host"), os.environ.get("SPACE_HOST")}
+    hosts = {headers.get("Host"), *list_space_hosts()}
     if origin is None:  # not a browser
         return True
     try:

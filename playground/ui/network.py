@@ -76,8 +76,13 @@ def run_link(run: str, base: object) -> str:
 
 def page_address(base: object) -> str:
     """Returns the page's address. Inside a Space's frame `base`, where the page was found, is not the one that people see."""
-    host = os.environ.get("SPACE_HOST", "").partition(",")[0]  # a domain of one's own stands behind it
+    host = list_space_hosts()[0]
     return f"https://{host}/" if host else str(base)
+
+
+def list_space_hosts() -> list[str]:
+    """Returns the names of the Space that this server is: its own, then any custom domain; [""] elsewhere."""
+    return os.environ.get("SPACE_HOST", "").split(",")
 
 
 def is_loopback(name: str) -> bool:

@@ -298,6 +298,8 @@ def test_every_run_of_a_class_is_a_line_that_a_click_opens():
     }
     for some, legend in ((figure, arms), (board.course(lines[3:4], [], arms), ["arm 3"])):
         assert [trace["name"] for trace in some["data"] if trace.get("showlegend", True)] == legend
+    (*_, long) = board.course(lines[:1], [], ["long " * 30], style=Style(width=280))["data"]
+    assert 10 < len(long["name"]) < 40, "it fits into its column"
     for place, kind in ((0.02, None), ("sinusoids", "category")):
         figure = board.scores([board.Point(f"run-{at}", at % 2, f"{at}", place, at / 4) for at in range(4)], arms, "knob")
         points = [(trace["customdata"], trace["y"]) for trace in go.Figure(figure).to_dict()["data"]]

@@ -40,6 +40,7 @@ def test_points_stand_where_they_are_with_their_names_on_one_scale_and_states_ar
     faint, strong, *own = drawn[1]["marker"]["color"]
     assert faint != strong
     assert len({*own}) == 1
+    assert plane(by_place=True)["data"][1]["hovertext"] == points["hovertext"]  # without places
     assert set(plane(places=[1, 1, 1, 1])["data"][1]["marker"]["color"])  # all first places: no division by their range
 
 

@@ -17,6 +17,7 @@ from playground.ui import listeners
 from playground.ui.assets import PREFIX
 from playground.ui.command import ACTIONS, Command, act, answer_call
 from playground.ui.messages import TOKEN, token_of
+from playground.ui.network import page_address
 from playground.words import LANGUAGES, entries, say
 from tests.runs.tiny import at_step
 from tests.ui.looking import TINY
@@ -124,8 +125,9 @@ def test_only_a_page_of_this_server_is_heard_though_another_knows_the_token(site
         assert (room.status_code, room.json()) == (403, refused), headers
     form = site.command({"action": "stop", "run": run.id}, None, **{"Content-Type": "text/plain"})  # which can send no token
     assert (form.status_code, form.json()["key"], run.status) == (403, "runs.no_token", "training")
-    monkeypatch.setenv("SPACE_HOST", "me-app.hf.space")  # a Space has another name inside
-    for number, headers in enumerate([*here, {"Origin": "https://me-app.hf.space"}]):
+    monkeypatch.setenv("SPACE_HOST", "me-app.hf.space,own.example")  # a Space has another name inside
+    assert page_address("http://10.0.0.1/") == "https://me-app.hf.space/"
+    for number, headers in enumerate([*here, *({"Origin": f"https://{name}"} for name in ("me-app.hf.space", "own.example"))]):
         message = {"action": "rename", "run": run.id, "label": f"label {number}"}
         assert (site.command(message, MINE, **headers).json(), run.label) == ({"again": True}, f"label {number}")
 

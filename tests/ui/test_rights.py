@@ -300,6 +300,7 @@ def test_a_downloaded_run_opens_as_its_takers_and_is_data(site, own):
     for name in PANELS:
         assert "error" not in json.loads(get(site, f"panel/{name}", STRANGER, run=copy.id)), name
     assert done(site.runs.get(site.act(STRANGER, "fork", copy.id)["run"])).status == "done"
+    assert site.runs.get(send(run_ipynb=None)["run"]).pairs.given == (0, 0)
     pickled = pickle.dumps({"weight": 1})
     for key, answer in (
         ("export.without_sentences", send(sentences_tsv=None)), ("runs.not_a_run", send(model_safetensors=pickled)),
