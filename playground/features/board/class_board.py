@@ -82,8 +82,8 @@ class Board:
 
     @property
     def hidden(self) -> str:
-        """The part that waits for the class's guess: "results" for a member who has still to guess; the "verdict" until the question is closed, for
-        members until it is revealed; else ""."""
+        """The part that waits for the class's guess: "results" for a member who has still to guess; the "verdict" until the question is
+        closed, for members until it is revealed; else ""."""
         state = self.question["state"] if self.question else "revealed"
         if state == "revealed" or (self.teacher and state == "closed"):
             return ""
