@@ -166,7 +166,7 @@ def test_a_class_follows_lets_go_and_comes_back(visit: Callable[..., Page], serv
     teacher = visit()
     code, link = open_room(teacher)
     assert code in link
-    wide, narrow = visit(link), visit(link, **PHONE)
+    wide, narrow = visit(f"{link}&lesson=attention"), visit(link, **PHONE)
     join(wide, "<b>Anna</b>")
     join(narrow, "")
     for student in (wide, narrow):
