@@ -1,5 +1,5 @@
-// The lesson at the side, while one is under way and another tab is open, but for the board of a class: its steps, what to look at, and a hint for a visitor who is
-// stuck. In a narrow window it is one line at the lower edge, which opens.
+// The lesson at the side, while one is under way and another tab is open, but for the board of a class: its steps, what to look at, and a
+// hint for a visitor who is stuck. In a narrow window it is one line at the lower edge, which opens.
 // @ts-check
 
 import { FIELDS, PLACES, cursor, move, page, subscribe } from "./store.js";
