@@ -48,9 +48,23 @@ def guess(question: Question, room: Room, number: int, option: str, sure: str) -
 
 
 def _is_fixed(question: Question, room: Room, number: int) -> bool:
-    """Tells whether a member's guess can't change any more: a run of its lab, dealt to the class, has begun."""
-    lab, dealt = question["place"].get("lab", ""), (activity for activity in room.activities.values() if activity["kind"] == DEALT)
-    return str(number) in question["answers"] and any(lab and activity.get("lab") == lab and activity["runs"] for activity in dealt)
+    """Tells whether a member can't guess any more: of its lab, dealt to the class, their run has begun, or any run since they guessed."""
+    lab, key = question["place"].get("lab", ""), str(number)
+    dealt = (activity["runs"] for activity in room.activities.values() if activity["kind"] == DEALT and lab and activity.get("lab") == lab)
+    return any(key in runs or (runs and key in question["answers"]) for runs in dealt)
+
+
+def find_by_lab(room: Room, lab: str) -> Question | None:
+    """Returns the question about a lab; None without one."""
+    questions = (activity for activity in room.activities.values() if activity["kind"] == KIND)
+    return next((each for each in questions if lab and find_subject(each["place"]) == ("lab", lab)), None)
+
+
+def awaits_guess(question: Question | None, room: Room, number: int) -> bool:
+    """Tells whether a member has still to guess, and can."""
+    if question is None or question["state"] != "open" or number == TEACHER:
+        return False
+    return str(number) not in question["answers"] and not _is_fixed(question, room, number)
 
 
 def close(question: Question, room: Room, number: int) -> Question:

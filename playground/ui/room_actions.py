@@ -211,12 +211,14 @@ class RoomActions:
         if run := self._find_run(activity, number):
             return {"run": run.id, "tab": "training"}
         self._wait_for_turn(activity)
+        _require_guess(activity, room, number)
         pairs = uploading.dealt_pairs(self._runs, settings.data.own)
         run = self._runs.create(settings, call.token, pairs=pairs, sentences_shared=True)
 
         def enter_run(current: activities.Activity, room: Room, number: int) -> activities.Activity:
             require(not self._find_run(current, number), "rooms.trained_already")
             self._wait_for_turn(current)
+            _require_guess(current, room, number)
             return experiment.set_run(current, number, run.id)
 
         try:
@@ -272,6 +274,11 @@ class RoomActions:
 
     def _put(self, call: ActionRequest, name: str, make: Callable[[Room, int], activities.Activity]) -> None:
         self._rooms.change(*call.key, lambda room, number: activities.put_activity(room, name, make(room, number)))
+
+
+def _require_guess(activity: activities.Activity, room: Room, number: int) -> None:
+    """Raises Refusal for a member who has still to guess at the lab of an experiment."""
+    require(not question.awaits_guess(question.find_by_lab(room, activity.get("lab", "")), room, number), "rooms.guess_first")
 
 
 def _find_question(visible: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -166,7 +166,7 @@ def test_a_class_follows_lets_go_and_comes_back(visit: Callable[..., Page], serv
     teacher = visit()
     code, link = open_room(teacher)
     assert code in link
-    wide, narrow = visit(link), visit(link, **PHONE)
+    wide, narrow = visit(f"{link}&lesson=attention"), visit(link, **PHONE)
     join(wide, "<b>Anna</b>")
     join(narrow, "")
     for student in (wide, narrow):
@@ -177,6 +177,9 @@ def test_a_class_follows_lets_go_and_comes_back(visit: Callable[..., Page], serv
     teacher.locator("#pg-deal-yes").click()  # a lab's arms, after which each is asked for a guess
     for student in (wide, narrow):
         has_address(student, tab="board")
+        expect(student.locator("#pg-arm-guess")).to_be_in_viewport()
+        other = student.locator("#pg-sentence, #pg-run, #pg-replay, #pg-lesson-bar")  # about another model, and a lesson
+        expect(other.locator("visible=true")).to_have_count(0)
         guess(student, 0, "50")
         expect(student.locator("#pg-arm-train")).to_be_in_viewport()
     chip(teacher, code, 2, 2)

@@ -216,11 +216,15 @@ test("how far a question is says whether its answer waits and what a teacher can
   assert.ok(!["guess", "sure", "predicted", "certain", "room", "lang"].some((name) => name in place));
 });
 
-test("the bar of a dealt arm goes with its ×, Q shows a hall the code by which it comes in, and what leads to a control scrolls to it", async () => {
+test("the bar of a dealt arm asks the guess first and goes with its ×; Q shows a hall the room's code; what leads to a control scrolls to it", async () => {
   document.body.append(h("div", { id: "pg-frame" }));
   for (const name of ["first", "second"]) {
-    const activities = { [name]: { kind: "experiment", arm: { d_model: 8 }, at: 0, run: "", lab: "", order: "together" } };
+    const activities = { [name]: { kind: "experiment", arm: { d_model: 8 }, at: 0, run: "", lab: "skip", order: "together" } };
     await enter({ activities });
+    for (const [more, id] of [[{}, "guess"], [{ mine: true }, "train"], [{ fixed: true }, "train"], [{ state: "closed" }, "train"]]) {
+      await enter({ activities: { ...activities, x: question({ lab: "skip" }, more) } });
+      assert.ok(document.getElementById(`pg-arm-${id}`), "the guess comes first, while there can be one");
+    }
     document.getElementById("pg-arm-away").dispatchEvent({ type: "click" });
     await enter({ activities }); // what else happens in the room doesn't bring it back
     assert.equal(document.getElementById("pg-arm"), null);

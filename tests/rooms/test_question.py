@@ -59,11 +59,14 @@ def test_once_closed_no_number_is_left_and_leaving_tells_nothing():
     for one in (closed, question.reveal(closed, ROOM, TEACHER, "grows")):
         with refused("rooms.question_closed"):
             question.guess(one, ROOM, 2, "same", "75")
-    begun = activities.put_activity(ROOM, "arms", {"kind": experiment.KIND, "lab": "softmax", "runs": {"2": "run"}})
-    late = question.guess(asked(("same", "50")), begun, 2, "grows", "75")  # a first guess is still taken
+    begun = activities.put_activity(ROOM, "arms", {"kind": experiment.KIND, "lab": "softmax", "runs": {"1": "run"}})
+    late = question.guess(asked(), begun, 2, "grows", "75")  # the first guess of a member who has no run is still taken
     assert [question.view(late, room, 2)["fixed"] for room in (ROOM, begun)] == [False, True]
-    with refused("lessons.fixed"):
-        question.guess(late, begun, 2, "same", "75")
+    waits = [question.awaits_guess(posed, begun, number) for posed in (asked(), late, closed) for number in (TEACHER, 1, 2)]
+    assert waits == [False, False, True] + 6 * [False]
+    for number in (1, 2):
+        with refused("lessons.fixed"):
+            question.guess(late, begun, number, "same", "75")
 
 
 @pytest.mark.parametrize(

@@ -136,12 +136,19 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
         monkeypatch.setitem(LABS, name, lab := replace(LABS[name], base={**LABS[name].base, **SETTINGS}))
         code = {"code": dealt["code"]}
         code |= do(site, TEACHER, "deal_lab", "zh", **code, lab=name, order="together")
-        came = [lab.result(*lab.recognise(run), run) for run in (trained(site, token, code) for token in (ANNA, BEN))]
         (posed,) = [at for at, each in activities(site, TEACHER, code).items() if each["kind"] == "question"]  # the class guesses first
         do(site, TEACHER, "cursor", code=dealt["code"], cursor={"tab": "board"})
-        do(site, BEN, "answer", code=dealt["code"], activity=posed, guess=lab.guesses[0], sure="50")
-        for token, parts in ((TEACHER, {"arms"}), (ANNA, set()), (BEN, {"arms"})):
-            assert ids(board(site, token, code)) & {"verdict", "arms"} == parts, "the verdict waits, and all results for a guess"
+        answer, came = {"code": dealt["code"], "activity": posed, "guess": lab.guesses[0], "sure": "50"}, []
+        for token, other in ((BEN, ANNA), (ANNA, BEN)):
+            assert do(site, token, "train", **code)["key"] == "rooms.guess_first"
+            assert do(site, token, "answer", **answer) == {"done": True}
+            came.append(lab.result(*lab.recognise(run := trained(site, token, code)), run))
+            assert do(site, token, "answer", **answer)["key"] == "lessons.fixed"
+            parts = {"arms"} if other is BEN else set()
+            assert ids(board(site, TEACHER, code)) & {"verdict", "arms"} == {"arms"} == ids(board(site, token, code)) & {"verdict", "arms"}
+            assert ids(board(site, other, code)) & {"verdict", "arms"} == parts, "the verdict waits, and all results for a guess"
+            on_wall = ids(board(site, other, code, present="1", revealed="on"))
+            assert (on_wall == {"course"}, bool(rows_of_file(site, other, code)[1:])) == (bool(parts), bool(parts))
         do(site, TEACHER, "close", code=dealt["code"], activity=posed)
         assert "verdict" not in ids(board(site, BEN, code))
         by_arm = [[result] for arm in lab.arms for result in came if result.arm == arm]

@@ -78,18 +78,16 @@ class Board:
     @property
     def question(self) -> activities.Activity | None:
         """The class's guess at the dealt lab, if it was asked."""
-        questions = [activity for activity in self.room.activities.values() if activity["kind"] == question.KIND]
-        return next((each for each in questions if self.lab and question.find_subject(each["place"]) == ("lab", self.lab.name)), None)
+        return question.find_by_lab(self.room, self.activity.get("lab", ""))
 
     @property
     def hidden(self) -> str:
-        """The part that waits for the class's guess: "results" for a member without one; the "verdict" until the question is closed, for
-        members until it is revealed; else ""."""
-        class_question = self.question
-        state = class_question["state"] if class_question else "revealed"
+        """The part that waits for the class's guess: "results" for a member who has still to guess; the "verdict" until the question is
+        closed, for members until it is revealed; else ""."""
+        state = self.question["state"] if self.question else "revealed"
         if state == "revealed" or (self.teacher and state == "closed"):
             return ""
-        return "verdict" if self.teacher or state == "closed" or str(self.number) in class_question["answers"] else "results"
+        return "results" if question.awaits_guess(self.question, self.room, self.number) else "verdict"
 
     @property
     def column(self) -> str:

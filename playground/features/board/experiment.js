@@ -7,6 +7,7 @@ import { reply } from "../../ui/static/actions.js";
 import { ACTS } from "../../ui/static/controls.js";
 import { act, activities } from "../../ui/static/room.js";
 import { FORMS } from "../../ui/static/room_dialog.js";
+import { guessAt, openQuestion } from "../../ui/static/room_question.js";
 import { sample } from "../../ui/static/pen.js";
 import { register } from "../../ui/static/kinds.js";
 import { open } from "../../ui/static/dialogs.js";
@@ -55,7 +56,7 @@ async function train(activity) {
   drawArm();
 }
 
-/** Draws the bar of a student: their arm, and the button that trains it or leads to its run. */
+/** Draws the bar of a student: their arm, and the button that trains it, after their guess, or leads to its run. */
 async function drawArm() {
   const frame = await ready("pg-frame"), { boot, room } = page, experiment = boot && room && !room.teacher ? newest() : null;
   const isThere = experiment?.run && experiment.run === cursor.run && cursor.tab === "training", isBoard = experiment?.board && cursor.tab !== "board";
@@ -63,14 +64,16 @@ async function drawArm() {
   const isShown = experiment?.arm && experiment.name !== away && (!isThere || isBoard);
   if (!isShown) return void place?.remove();
   if (!place) frame.parentElement.append((place = h("div", { id: "pg-arm", role: "group" })));
-  if (same(place, [experiment, waiting, isThere, isBoard])) return;
+  const question = guessAt(experiment.lab), guess = () => openQuestion(question);
+  if (same(place, [experiment, waiting, isThere, isBoard, question?.place])) return;
   const waits = waiting === experiment.name, label = say("room_arm", { arm: armName(experiment) });
   const open = () => openMine({ run: experiment.run });
   const begin = () => train(experiment.name);
   const doing = experiment.run ? !isThere && button({ id: "pg-arm-open", onclick: open }, say("room_arm_open"))
+    : question ? button({ id: "pg-arm-guess", class: "pg-main", onclick: guess }, say("room_guess_first"))
     : button({ id: "pg-arm-train", class: "pg-main", disabled: waits, onclick: begin }, say(waits ? "room_arm_waits" : "room_arm_train"));
   const toBoard = () => move({ tab: "board", activity: experiment.name });
-  const board = isBoard && button({ id: "pg-arm-board", onclick: toBoard }, say("room_arm_board"));
+  const board = isBoard && !question && button({ id: "pg-arm-board", onclick: toBoard }, say("room_arm_board"));
   place.setAttribute("aria-label", label);
   const close = button({ id: "pg-arm-away", "aria-label": say("close"), title: say("close"), onclick: () => putAway(experiment.name) }, "×");
   place.replaceChildren(h("span", { title: label }, label), ...[doing, board].filter(Boolean), close);

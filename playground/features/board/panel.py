@@ -46,7 +46,7 @@ def panel(view: View) -> dict:
     students = [student for student in class_board.runs if arm in (None, student.arm)]
     can_change = any(student.run.unfinished or student.run.resumable for student in class_board.runs)  # an interrupted run may resume
     panel_state = {"of": view.say("board.class", code=class_board.room.code), **({"more": True, "pause": POLL_MS} if can_change else {})}
-    if view.presented:
+    if view.presented and class_board.hidden != "results":
         return {"step": None, "blocks": _build_presented(view, class_board), **panel_state}
     outcome = None if class_board.hidden else judge_lab(view, class_board)
     question, guess_verdict = _build_guess(view, class_board, outcome)
@@ -82,7 +82,7 @@ def _build_guess(view: View, class_board: Board, outcome: Outcome | None) -> tup
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
     ]
     if view.read_raw("lab") != lab.name:  # the page's guess belongs to another lab
-        return [*lab_texts, blocks.button("guess", "move", view.say("board.lab_guess"), to={"lab": lab.name})], []
+        return [*lab_texts, blocks.button("guess", "move", view.say("page.room_guess_first"), to={"lab": lab.name})], []
     question, guess, sure, answered = build_question(view, lab.say, lab.guesses, ("lab", lab.name))
     if not answered or outcome is None or class_board.min_runs < MIN_RUNS:
         return lab_texts + (lock_choices(question, view) if answered and class_board.runs else question), []
@@ -108,6 +108,8 @@ def write_csv(view: View) -> tuple[str, str]:
     class_board = find_board(view)
     if class_board is None:
         raise Refusal("rooms.no_activity")
+    if class_board.hidden == "results":
+        raise Refusal("rooms.guess_first")
     rows = [
         {"student": student.name, "arm": class_board.arms[student.arm], "seed": student.number}
         | class_board.activity["arms"][student.arm]
@@ -208,7 +210,7 @@ def _draw_course(
 def _build_presented(view: View, class_board: Board) -> list[dict]:
     """Builds the one figure for a projector. Until it is revealed, the verdict and the second half of every curve are hidden."""
     values = {"ended": sum(student.ended for student in class_board.runs), "dealt": len(class_board.activity["dealt"])}
-    if view.choice("revealed") == "on":
+    if view.choice("revealed") == "on" and not class_board.hidden:
         curves, last = [(student, student.curve) for student in class_board.runs if student.curve.steps], None
         title, caption = write_verdict(view, class_board, judge_lab(view, class_board))
         caption = paragraph([caption, write_guesses(view, class_board)])

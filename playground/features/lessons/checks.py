@@ -77,9 +77,11 @@ def _is_right(answers: Mapping[str, tuple[str, int]], name: str, prefix: str = "
 
 def read_result(parameters: Mapping[str, str]) -> tuple[list[str], int, list[tuple[int, int]]]:
     """Reads what a browser says of its visitor's course: the lessons done, how many of their questions are answered, and (right, answered)
-    of the beliefs before and after, of which the keys are known here."""
+    of the beliefs before, once all are answered, and after, of which the keys are known here."""
     claimed, count, answers = parameters.get("done", "").split("."), parameters.get("answered", ""), read_answers(parameters)
     grades = [[_is_right(answers, belief, prefix) for belief in BELIEFS] for prefix in (f"{BEFORE}_", "")]
+    if None in grades[0]:  # what is right before the course is told once all of it is answered
+        grades[0] = []
     rounds = [(column.count(True), len(column) - column.count(None)) for column in grades]
     number = int(count) if re.fullmatch(r"\d{1,3}", count, re.ASCII) else 0
     return [lesson.name for lesson in course.LESSONS if lesson.name in claimed], number, rounds

@@ -1,5 +1,5 @@
-// The lesson at the side, while one is under way and another tab is open: its steps, what to look at, and a hint for a visitor who is
-// stuck. In a narrow window it is one line at the lower edge, which opens.
+// The lesson at the side, while one is under way and another tab is open, but for the board of a class: its steps, what to look at, and a
+// hint for a visitor who is stuck. In a narrow window it is one line at the lower edge, which opens.
 // @ts-check
 
 import { FIELDS, PLACES, cursor, move, page, subscribe } from "./store.js";
@@ -30,7 +30,7 @@ const nextOf = (lesson) => lesson.steps.find((step) => !doneOf(lesson.name).incl
 function draw() {
   const host = document.getElementById("pg-lesson-bar"), lesson = lessonUnderWay();
   if (!host) return;
-  host.hidden = !lesson || cursor.tab === "course" || isTouring();
+  host.hidden = !lesson || ["course", "board"].includes(cursor.tab) || isTouring();
   document.body.toggleAttribute("data-docked", !host.hidden);
   if (host.hidden) return host.replaceChildren();
   const next = nextOf(lesson), following = lessonAfter(lesson);

@@ -121,10 +121,24 @@ async function showResult(element, name, question, panel) {
 
 // ---- a line at the room's chip ----------------------------------------------------------------------------------------------------------
 
+/** Whether a question waits for the guess of a member. */
+const isWaiting = (question) => question.state === "open" && !question.mine && !question.fixed;
+
 /** An open question that waits for this member's guess and is not on screen. */
 function waiting() {
-  const open = isMember() ? questions().find(([, question]) => question.state === "open" && !question.mine) : undefined;
+  const open = isMember() ? questions().find(([, question]) => isWaiting(question)) : undefined;
   return open && open[0] !== here()?.[0] ? open[1] : undefined;
+}
+
+/** The question about a lab, while it waits for this member's guess. */
+export const guessAt = (lab) => questions().find(([, question]) => lab && isOf(question, "lab", lab) && isWaiting(question))?.[1];
+
+/** Opens a question; of the one on screen, what is to be chosen next gets the focus. */
+export function openQuestion(question) {
+  const field = fieldOf(question), current = here()?.[1];
+  const choice = (name) => document.querySelector(`[data-panel="${cursor.tab}"] [data-block="choice ${name}"] button`);
+  if (current && isOf(current, field, question.place[field])) /** @type {HTMLElement | null} */ (choice("sure") ?? choice("guess"))?.focus();
+  else move({ ...question.place, tab: ABOUT[field].tab, ...(question.place.lesson ? { notes: "" } : {}) });
 }
 
 function titleOf(question) {
@@ -138,8 +152,7 @@ async function drawLine() {
   const line = document.getElementById("pg-room-asks") ?? h("div", { id: "pg-room-asks", role: "status" });
   if (!line.parentElement) frame.append(line);
   if (same(line, question?.place ?? "")) return;
-  const go = () => move({ ...question.place, tab: ABOUT[fieldOf(question)].tab, ...(question.place.lesson ? { notes: "" } : {}) });
-  line.replaceChildren(...(question ? [button({ onclick: go }, say("room_asks", { title: titleOf(question) }), " ▸")] : []));
+  line.replaceChildren(...(question ? [button({ onclick: () => openQuestion(question) }, say("room_asks", { title: titleOf(question) }), " ▸")] : []));
 }
 subscribe(["room", "boot", "tab", "lab", "lesson", "lang"], drawLine);
 
