@@ -30,7 +30,8 @@ function shownState() {
 
 function parameters(changes = {}) {
   const pixels = (length, unit) => String(Math.round(length / unit) * unit);
-  const isNew = cursor.tab === "training" && !document.body.hasAttribute("data-toured"), line = isNew ? (innerWidth > 900 ? 24 : 44) : 0; // see inside.css
+  const isNew = cursor.tab === "training" && !document.body.hasAttribute("data-toured");
+  const line = isNew ? parseFloat(getComputedStyle(document.body).getPropertyValue("--what")) || 0 : 0;
   const query = { dark: isDark() ? "1" : "", width: pixels(hostOf(cursor.tab)?.clientWidth || 700, 20), height: pixels(windowHeight() - line, 4) };
   for (const [name, value] of Object.entries({ ...cursor, text: sentenceText(), ...changes })) {
     if (!LEFT_OUT.has(name) && value !== "") query[name] = value;
