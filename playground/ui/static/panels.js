@@ -87,7 +87,9 @@ async function show(name, host, changes, isLatest) {
   }
   if (answer.held && !Object.keys(changes).length) change({ held: { run: query.run, head: answer.held, early: isActive() && !answer.settled } });
   change({ panels: { ...page.panels, [name]: answer } });
-  if (isTooEarly(answer) && host.querySelector(".pg-block")) return; // what stands there is grey until then
+  const isEarly = isTooEarly(answer) && host.querySelector(".pg-block") !== null;
+  host.toggleAttribute("data-early", isEarly);
+  if (isEarly) return void (host.dataset.early = answer.error); // in place of what stands there, which is of another run
   const began = performance.now(); // a frame is drawn in one go: half of it is never on screen
   await render(host, blocksOf(answer), { query, preview, isFrame });
   if (!isLatest()) return;
