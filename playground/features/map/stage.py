@@ -229,9 +229,9 @@ def _build_cell_controls(
     )
     controls = [pick]
     if _shows_likeliest(stage):
-        shown = _count_likeliest(size)
-        key = "map.only_likeliest" if len(window) == shown else "map.only_likeliest_and"
-        return [*controls, make.text("left-out", view.say(key, shown=shown, total=total), css="pg-caption")]
+        count = _count_likeliest(size)
+        key = "map.only_likeliest" if len(window) == count else "map.only_likeliest_and"
+        return [*controls, make.text("left-out", view.say(key, shown=count, total=total), css="pg-caption")]
     if offers:
         options = [{"value": value, "label": view.say(f"map.digits_{value or 'off'}")} for value in ("", "on")]
         controls.append(make.choice("digits", "digits", view.say("map.digits"), options, "on" if digits else ""))
