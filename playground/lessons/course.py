@@ -165,6 +165,7 @@ LESSONS = (
         (1, 7, 3),
         picture={"tab": "training"},
         shows="accuracy",
+        gives_away=True,
         labs=("loss", "dropout", "smoothing", "depth"),
     ),
     Lesson(
@@ -211,6 +212,7 @@ LESSONS = (
             _vary("beam", ("beam",), 3, {"tab": "translate", **TWO_ANSWERS, "method": "beam", "step": ""}, method="beam"),
             _vary("sample", ("temperature",), 3, {"tab": "translate", **TWO_ANSWERS, **SAMPLING}, **SAMPLING),
         ),
+        gives_away=True,
     ),
     Lesson(
         "measure",

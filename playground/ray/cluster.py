@@ -56,8 +56,8 @@ class Slot:
             try:
                 return driver.ask(self.number, (id, name, settings, *arguments), seconds, self.node)
             except (*CONNECTION_ERRORS, Lost) as error:
-                self.up = False
-                event(log, "process_ended", logging.WARNING, number=self.number, **self.where)
+                level, self.up = logging.WARNING if self.up else logging.INFO, False  # INFO: by `close`
+                event(log, "process_ended", level, number=self.number, **self.where)
                 raise Lost(getattr(error, "guilty", False)) from None
 
     def close(self) -> None:

@@ -29,8 +29,8 @@ SCRIPT, STYLE = f"{CORE}page.js", f"{CORE}page.css"  # all modules, and all styl
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 # Styles of no feature; those of features come after the first. Order matters: a later file overrides an earlier one.
 STYLES = (
-    *("style", "frame", "dock", "inside", "upload", "downloads", "keyboard", "present", "room", "plain", "space_frame", "narrow"),
-    "contrast",
+    *("style", "frame", "dock", "first_line", "inside", "upload", "downloads", "keyboard", "present", "room", "plain", "space_frame"),
+    *("narrow", "contrast"),
 )
 COMPRESSED = {"br": lambda body: brotli.compress(body, quality=9), "gzip": lambda body: gzip.compress(body, 6)}  # the smaller one first
 # Patches where Plotly has no setting: a true minus in cells and hover texts; the colour of numbers on light cells, whose contrast on our

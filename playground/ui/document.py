@@ -179,7 +179,7 @@ class FirstScreen:
         about = f'<p class="what">{escape(view.say("page.preview_about"))}</p>'
         figure = f'<div class="panel">{about}<div class="figure">{words}<div class="pictures">{pictures}</div></div></div>'
         body = f'<div class="body">{_draw_knobs(language)}{figure}</div>'
-        screen = f"<style>{_read_static('first.css')}</style>{_draw_frame(view)}{body}"
+        screen = f"<style>{_read_static('first_line.css')}{_read_static('first.css')}</style>{_draw_frame(view)}{body}"
         tag = f'<div id="pg-first" lang="{view.say("language.html")}" dir="{view.say("language.direction")}">'
         return f"{tag}{screen}</div><script>{_read_static('first.js')}</script>"
 

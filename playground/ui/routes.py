@@ -58,16 +58,14 @@ class Responses:
         runs.memory.add("panels", self._panels)
 
     async def live(self, request: Request) -> Response:
-        run_id, since = request.path_params["run"], request.query_params.get("since")
-        # a browser that reconnects repeats its first address, and sends the id of the last event it received
-        text = request.headers.get("Last-Event-ID", since) or ""
-        since = int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
+        """Streams the changes of a run since the last one that the browser has."""
+        run_id = request.path_params["run"]
         try:
             self._runs.get(run_id)
         except Refusal as refusal:
             return _respond_refusal(refusal, request)
-        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-        return StreamingResponse(_stream(self._runs, run_id, since, request, self._pace), media_type="text/event-stream", headers=headers)
+        events = _stream(self._runs, run_id, _read_last_event(request), request, self._pace)
+        return StreamingResponse(events, media_type="text/event-stream", headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
 
     def run(self, request: Request) -> dict:
         return describe_run(self._runs, self._reader, request.path_params["run"], _token(request), request.query_params)
@@ -146,8 +144,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         return GuardedRoute(f"{PREFIX}{path}", endpoint, right)
 
     def boot(request: Request) -> dict:
-        is_here = is_loopback(request.url.hostname or "") and request.client is not None and is_loopback(request.client.host)
-        lan = describe_lan(listens_at) if is_here else {"listens": True, "address": ""}  # for a client on this very machine only
+        lan = describe_lan(listens_at) if _is_on_this_machine(request) else {"listens": True, "address": ""}
         return collect_boot_data(runs, request.query_params, _token(request)) | {"lan": lan}
 
     def download(path: str, right: Right, answer: Callable[[View], tuple[str, bytes | str]]) -> GuardedRoute:
@@ -187,6 +184,17 @@ async def _send_asset(request: Request) -> Response:
     is_current = request.path_params["version"] == asset_version()
     headers = {"Content-Encoding": content_coding, "Vary": "Accept-Encoding", "Cache-Control": FOR_EVER if is_current else "no-cache"}
     return Response(body, media_type=media_type, headers=headers)
+
+
+def _is_on_this_machine(request: Request) -> bool:
+    return is_loopback(request.url.hostname or "") and request.client is not None and is_loopback(request.client.host)
+
+
+def _read_last_event(request: Request) -> int:
+    """Returns the id of the last event that a browser received, 0 for none. One that reconnects repeats its first address, where `since` is
+    older, and sends the id."""
+    text = request.headers.get("Last-Event-ID") or request.query_params.get("since", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
 
 
 def _draw_qr(request: Request) -> Response:

@@ -61,7 +61,10 @@ def test_train_and_watch_and_wind_back(visit):
     page.evaluate(WATCH)
     loss, watched = page.locator("#pg-figure-loss"), lambda: page.evaluate("watched")
     loss.scroll_into_view_if_needed()  # it is drawn while it is in sight
+    page.route(re.compile("panel/training"), lambda route: route.fulfill(json={"error": "soon", "key": "runs.nothing_yet"}))
     train(page)
+    expect(page.locator("#pg-panel-training[data-early=soon] [data-block='figure learn-cross'] .pg-plot")).to_be_hidden()
+    page.unroute_all()
     eventually(page, watched, lambda now: len(now["points"]) >= 2 and min(now["right"], default=5) < 5 == now["right"][-1])
     page.locator("#pg-stop").click()
     has_status(page, "stopped")

@@ -13,14 +13,15 @@ const { HELP, opensFor, shareLink } = await from("dialogs");
 const { nearest } = await from("knobs");
 const bounds = { d_model: { low: 8, high: 512, step: 8 }, learning_rate: { low: 1e-5, high: 1, step: 0 } };
 const statuses = { working: [], resumable: [], over: [] };
-change({ boot: { words: {}, statuses, knobs: [], defaults: {}, live: [], bounds, host: "", glossary: { terms: [], not: [] }, course: [] }, knobs: {} });
+const glossary = { terms: [{ forms: ["head"] }], not: [] };
+change({ boot: { words: {}, statuses, knobs: [], defaults: {}, live: [], bounds, host: "", glossary, course: [] }, knobs: {} });
 globalThis.location.origin = "http://page";
 change({ card: { id: "a", settings: {}, examples: [["vcuz", "zucv"]] } });
 const links = [shareLink()];
 move({ text: "playground" });
 links.push(shareLink());
 // The rest is imported now: what draws would listen.
-const { stopUpNext } = await from("course");
+const { stopLeft, stopUpNext } = await from("course");
 const { csvOf, tableOf } = await from("downloads");
 const { fillCurve } = await from("pen");
 const { WIDTH, layOut, partsOf } = await from("figure_layout");
@@ -30,6 +31,7 @@ const { ACTS: pageKeys, KEYS: groupKeys, neighbour } = await from("keyboard");
 const { Path, onBeat, reached, trailAfter } = await from("pen");
 const { ACTS: presentKeys } = await from("present");
 const { KEYS: roomKeys } = await from("room_dialog");
+const { pieces } = await from("glossary");
 const { holds } = await from("rules");
 const { judged } = await from("tour", "features/map");
 
@@ -39,10 +41,13 @@ const table = (title, act, rows) => test(title, () => {
 });
 
 page.boot.course.push({ name: "tour", steps: [{ name: "ids" }, { name: "sum" }] });
-table("the tour goes on where it was left, at the first stop that isn't done", (stop, ...tour) => {
+table("the tour goes on where it was left, at the first stop that isn't done, whose number the list says", (stop, ...tour) => {
   localStorage.setItem("playground-course", JSON.stringify({ stop, done: { tour } }));
-  return stopUpNext();
-}, [["ids", ""], ["sum", "", "ids"], ["ids", "", "ids", "sum"], ["sum", "sum"], ["ids", "sum", "sum"]]);
+  return [stopUpNext(), stopLeft()];
+}, [[["ids", 0], ""], [["sum", 2], "", "ids"], [["ids", 1], "", "ids", "sum"], [["sum", 2], "sum"], [["ids", 1], "sum", "sum"]]);
+
+table("a term is explained where it is said first, and none inside of what is quoted", (text) => pieces(text).map((piece) => piece.text),
+  [[["The ", "head", " of a head."], "The head of a head."], [["“A head”, a ", "head", ""], "“A head”, a head"]]);
 
 const own = { settings: { own: "x" } }, bare = { settings: { own: "" } };
 table("a link to a run of sentences that are not shared promises no view of them", opensFor,

@@ -13,7 +13,7 @@ from torch.utils.flop_counter import flop_registry
 
 from playground.config import MAX_POSITIONS, limits
 from playground.data.batches import Batch, collate
-from playground.data.corpus import Item
+from playground.data.corpus import make_items
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.queries.validation import affordable
 from playground.inspection import Fact, short
@@ -23,6 +23,7 @@ from playground.model.copies import shadow_copy, trainable_copy
 from playground.model.costs import sublayer_of, sublayers
 from playground.model.transformer import Transformer
 from playground.runs.run import Run
+from playground.tasks import Example
 from playground.training.diagnostics import StepDiagnostics
 from playground.training.step import cross_entropy
 
@@ -181,11 +182,10 @@ def diagnostics(reader: Reader, run: Run, step: int | None) -> Diagnostics:
 
 def recompute(reader: Reader, run: Run, step: int | None) -> dict[str, Diagnostics]:
     """Recomputes the diagnostics for each memory mode: the decoder reads the whole, its mean or zeros, all else equal."""
-    src, tgt = run.tokenizers or (None, None)
 
     def work(model: Transformer, actual: int) -> dict[str, Diagnostics]:
         pairs = reader.examples(run, "heldout", min(MAX_SENTENCES, run.experiment.data.validation_size))
-        items = [Item(source, target, tuple(src.encode(source)), tuple(tgt.encode(target))) for source, target in pairs]
+        items = make_items((Example(*pair) for pair in pairs), run.tokenizers)
         items = [item for item in items if item.src_ids and max(len(item.src_ids), len(item.tgt_ids)) < MAX_POSITIONS]
         tokens = sum(len(item.src_ids) + len(item.tgt_ids) + 2 for item in items) / len(items)
         batch = collate(items[: affordable(run, PASSES * tokens, MAX_SENTENCES, MIN_SENTENCES)])

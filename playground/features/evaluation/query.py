@@ -8,7 +8,7 @@ from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
-from playground.data.corpus import Corpus, Item, natural_unit
+from playground.data.corpus import Corpus, Item, make_items, natural_unit
 from playground.decoding import best
 from playground.features.shared.queries.reader import Reader, max_output_tokens
 from playground.features.shared.queries.results import Piece, pieces_from, pieces_of
@@ -19,6 +19,7 @@ from playground.reading.text import normalise
 from playground.runs.corpora import Corpora
 from playground.runs.history import tokens_correct
 from playground.runs.run import Run
+from playground.tasks import Example
 from playground.tasks.toy_tasks import TASKS
 
 SPLITS = ("heldout", "test", "harder")
@@ -179,13 +180,11 @@ def score_upload(
 
 def _make_corpus(run: Run, corpus: Corpus, pairs: Pairs) -> Corpus:
     """Returns the corpus with an upload as its test split, in the run's tokens."""
-    src, tgt = run.tokenizers or (corpus.src_tokenizer, corpus.tgt_tokenizer)
-    items = []
-    for source, (target, *_) in islice(pairs.references.items(), MAX_OF_A_FILE):
-        item = Item(source, target, tuple(src.encode(source)), tuple(tgt.encode(target)))
-        if max(len(item.src_ids), len(item.tgt_ids)) < MAX_POSITIONS and item.src_ids:
-            items.append(item)
-    return replace(corpus, test=tuple(items), references=pairs.references)
+    tokenizers = run.tokenizers or (corpus.src_tokenizer, corpus.tgt_tokenizer)
+    examples = (Example(source, target) for source, (target, *_) in islice(pairs.references.items(), MAX_OF_A_FILE))
+    items = make_items(examples, tokenizers)
+    fitting = tuple(item for item in items if max(len(item.src_ids), len(item.tgt_ids)) < MAX_POSITIONS and item.src_ids)
+    return replace(corpus, test=fitting, references=pairs.references)
 
 
 def _score_items(

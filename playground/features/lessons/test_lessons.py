@@ -218,6 +218,8 @@ def test_a_lessons_guess_is_compared_with_the_run_on_screen(site):
             sure = "" if guess == UNKNOWN else SURE[1]
             asked = {"lesson": lesson.name, "run": run.id, "text": text, "lang": language, "predicted": guess, "certain": sure}
             compared(shown(site, "course", **asked), why, lesson.kept_as, sure, guess == answer)
+        shows = "glimpse" in shown(site, "course", **asked | {"predicted": ""})
+        assert shows == (lesson.name in ("tokens", "own")), "the pictures of the others show the answer"
 
 
 def test_a_lesson_leads_to_its_run_and_a_teacher_reads_of_every_lesson_or_of_one(site):

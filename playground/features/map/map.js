@@ -212,19 +212,21 @@ function settle(map, before) {
   if (!map.block.open || !tile) return;
   const edge = frameHeight() + tourHeight() + map.element.firstChild.offsetHeight, box = (element) => element.getBoundingClientRect();
   const at = box(tile), detail = map.element.querySelector(".pg-open");
-  const top = edge + (isTouring() ? rowBefore(map, at, edge, detail) : innerHeight < 850 ? 42 : 84); // with the line it comes from
+  const top = edge + (isTouring() ? rowBefore(map, tile, edge, detail) : innerHeight < 850 ? 42 : 84); // with the line it comes from
   if (at.top >= top && box(detail).bottom <= innerHeight && !isTouring()) return; // on a tour each stage comes to the top
   const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
   scrollBy({ top: at.top - top, behavior });
 }
 
-/** Pixels for the whole row of tiles or tokens before that of an open tile; a margin where the picture would not be whole below it. */
-function rowBefore(map, at, edge, detail) {
-  const margin = 6, rows = [...map.element.querySelectorAll(".pg-tile, .pg-fold, .pg-tokens")].map((element) => element.getBoundingClientRect());
-  const above = rows.filter(({ bottom, height }) => height && bottom <= at.top + 1);
-  const [before] = above.sort((first, next) => next.bottom - first.bottom || first.top - next.top);
-  const picture = (detail.querySelector(".pg-plot") ?? detail).getBoundingClientRect(), tour = document.querySelector("#pg-panel-map .pg-tour");
-  const end = tourHeight() ? innerHeight : tour.getBoundingClientRect().top, room = before ? at.top - before.top + margin : margin;
+/** Pixels for the whole row of tiles or tokens before that of an open tile, in its column; a margin where the picture would not be whole below it. */
+function rowBefore(map, tile, edge, detail) {
+  const margin = 6, line = tile.closest(".pg-map-line"), at = tile.getBoundingClientRect();
+  const rows = [...map.element.querySelectorAll(`.pg-map-line.${line.classList[1]} :is(.pg-tile, .pg-fold, .pg-tokens)`)];
+  const isEarlier = (other) => other.offsetParent && (other.closest(".pg-map-line") !== line || other.offsetTop < tile.offsetTop);
+  const earlier = rows.slice(0, rows.indexOf(tile)).reverse().find(isEarlier);
+  const before = earlier?.getBoundingClientRect(), picture = (detail.querySelector(".pg-plot") ?? detail).getBoundingClientRect();
+  const end = tourHeight() ? innerHeight : document.querySelector("#pg-panel-map .pg-tour").getBoundingClientRect().top;
+  const room = before ? at.top - before.top + margin : margin;
   return edge + room + picture.bottom - at.top <= end ? room : margin;
 }
 

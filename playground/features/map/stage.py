@@ -22,12 +22,13 @@ from playground.words import paragraph
 WINDOWS = (128, 64)  # columns in a window of a large picture: the largest whose cells are MIN_CELL px wide
 MIN_CELL = 4
 MAX_DIGIT_ROWS = 40  # rows up to which cells can show digits
-PICTURE_SHARE = 0.44  # of the width: the most a picture may take to leave room for the arithmetic
+PICTURE_SHARE, TOUR_SHARE = 0.44, 0.68  # of the width: the most a picture may take to leave room for the arithmetic (see map.css)
 WIDE_PAGE = 780  # px: from this width on the arithmetic is beside every picture
 UNDER_STRIP, MIN_STRIP = 200, 170  # px: the slider and margins of a windowed picture; its least height
 TOUR_HEIGHT = 330  # px above a picture on the tour
 CLICKABLE_CELL = 12  # px: least width of a clickable cell beside the arithmetic
 LIKELIEST = 40  # tokens shown of a large vocabulary
+COUNTED = "masked"  # the stage whose cells a stop counts; the other stops ask for a number on a cell
 LETTERS = {
     "S": "source", "T": "target", "L": "joined", "H": "heads", "D": "width", "K": "size", "U": "value_size", "F": "inner",
     "V": "vocabulary",
@@ -58,15 +59,16 @@ def build_stage(
     chosen = at if at and at[0] < values.shape[0] and at[1] < values.shape[1] else None
     secret = not brief and view.choice("hide") == "on" and derivation_view.has_question(derivation)
     mask = slice_mask(stage, head)
-    picture_width = int(view.width * PICTURE_SHARE)
+    picture_width = int(view.width * (TOUR_SHARE if brief else PICTURE_SHARE))
     is_clickable = view.width >= NARROW and picture_width >= CLICKABLE_CELL * len(columns)
     side_by_side = view.width >= WIDE_PAGE or is_clickable or pictures.readable(len(rows), len(columns), picture_width, names=rows)
     width = picture_width if side_by_side else view.width
-    if brief:  # digits where cells for all dimensions would be too narrow to click
-        digits = stage.axes[-1] not in "STLV" and (width - pictures.BESIDE) / stage.values.shape[-1] < CLICKABLE_CELL
-    else:
-        digits = view.choice("digits") == "on" and len(rows) <= MAX_DIGIT_ROWS
-    window = _choose_columns(view, stage, values, chosen, width, digits)
+    is_read, fits = brief and stage.name != COUNTED, pictures.readable(len(rows), len(columns), width, names=rows)
+    offers = not (brief or fits) and len(rows) <= MAX_DIGIT_ROWS and stage.axes[-1] not in "STL" and not _shows_likeliest(stage)
+    digits = not fits if is_read else offers and view.choice("digits") == "on"
+    size = _measure_window(width, rows, digits)
+    window = _choose_columns(view, stage, values, chosen, size)
+    tallest = view.below(TOUR_HEIGHT if brief else 140) if len(window) == len(columns) else max(view.tallest - UNDER_STRIP, MIN_STRIP)
     picture = view.draw(
         pictures.heatmap,
         values[:, window],
@@ -82,7 +84,7 @@ def build_stage(
         at=window,
         sides=(row_side, column_side),
         width=width,
-        tallest=view.below(TOUR_HEIGHT if brief else 140) if len(window) == len(columns) else max(view.tallest - UNDER_STRIP, MIN_STRIP),
+        tallest=max(tallest, pictures.ROW * len(rows)) if is_read else tallest,
     )
     if before is not None and not secret:
         picture = pictures.show_before(picture, slice_stage(before, stage, head)[:, window], values[:, window], view.dark)
@@ -92,7 +94,7 @@ def build_stage(
     caption = "" if brief else view.say("map.caption_hidden") if secret else paragraph(view.say(fact.key, **fact.values) for fact in facts)
     cell = view.say("map.cell", row=rows[chosen[0]], column=columns[chosen[1]]) if chosen else ""
     large = make.figure("stage", picture, paragraph([caption, view.step_note(forward.step)]), _write_title(view, stage, head))
-    cells = make.row("cells", *_build_cell_controls(view, rows, columns, chosen, window, stage, width, digits, brief), css="controls")
+    cells = make.row("cells", *_build_cell_controls(view, rows, columns, chosen, window, stage, size, digits, offers), css="controls")
     code = None if brief else make.code("source", explanation.source, lit=explanation.lines)
     formula, shape = _build_formula(view, explanation)
     calculation = derivation_view.build_sums(view, forward, derivation, cell, secret, brief)
@@ -179,13 +181,12 @@ def name_columns(view: View, forward: SentenceActivations, stage: Stage) -> tupl
     return [str(at + 1) for at in range(stage.values.shape[-1])], view.say(f"map.axis_{LETTERS[letter]}"), ""
 
 
-def _choose_columns(view: View, stage: Stage, values: np.ndarray, chosen: tuple[int, int] | None, width: int, digits: bool) -> list[int]:
-    """Returns the columns shown on `width` px: all, the requested window, or the likeliest of a large vocabulary."""
+def _choose_columns(view: View, stage: Stage, values: np.ndarray, chosen: tuple[int, int] | None, size: int) -> list[int]:
+    """Returns the columns shown: all, the requested window of this `size`, or the likeliest of a large vocabulary."""
     total = values.shape[1]
     if _shows_likeliest(stage):
-        likeliest = np.argsort(-values.max(axis=0), kind="stable")[:LIKELIEST].tolist()
+        likeliest = np.argsort(-values.max(axis=0), kind="stable")[: _count_likeliest(size)].tolist()
         return sorted({*likeliest, chosen[1]} if chosen else likeliest)
-    size = _measure_window(width, digits)
     first_column = view.number("window", total - 1)
     first = (first_column if first_column is not None else chosen[1] if chosen else 0) // size * size
     return list(range(first, min(first + size, total)))
@@ -195,10 +196,15 @@ def _shows_likeliest(stage: Stage) -> bool:
     return stage.axes[-1] == "V" and stage.values.shape[-1] > LIKELIEST
 
 
-def _measure_window(width: int, digits: bool) -> int:
+def _count_likeliest(size: int) -> int:
+    """Returns how many tokens of a large vocabulary a window shows beside the chosen one."""
+    return min(LIKELIEST, size - 1)
+
+
+def _measure_window(width: int, rows: list[str], digits: bool) -> int:
     """Returns the number of columns in a window on `width` px: fewer if their cells show digits."""
     window = next((size for size in WINDOWS if (width - pictures.BESIDE) / size >= MIN_CELL), WINDOWS[-1])
-    return min(pictures.max_columns(width), window) if digits else window
+    return min(pictures.max_columns(width, rows), window) if digits else window
 
 
 def _build_cell_controls(
@@ -208,13 +214,12 @@ def _build_cell_controls(
     chosen: tuple[int, int] | None,
     window: list[int],
     stage: Stage,
-    width: int,
+    size: int,
     digits: bool,
-    brief: bool,
+    offers: bool,
 ) -> list[dict]:
-    """Builds the keyboard choice of a cell, the switch for digits (unless `brief`), and the slider to other columns."""
-    total, size = len(columns), _measure_window(width, digits)
-    has_tokens = stage.axes[-1] in "STL"
+    """Builds the keyboard choice of a cell, the switch for `digits` if it `offers` one, and the slider to other columns."""
+    total, has_tokens = len(columns), stage.axes[-1] in "STL"
     pick = kinds.pick(
         "pick",
         [f"{at + 1} · {text}" for at, text in enumerate(rows)],
@@ -224,9 +229,10 @@ def _build_cell_controls(
     )
     controls = [pick]
     if _shows_likeliest(stage):
-        key = "map.only_likeliest" if len(window) == LIKELIEST else "map.only_likeliest_and"
-        return [*controls, make.text("left-out", view.say(key, shown=LIKELIEST, total=total), css="pg-caption")]
-    if total > pictures.max_columns(width) and len(rows) <= MAX_DIGIT_ROWS and not has_tokens and not brief:
+        count = _count_likeliest(size)
+        key = "map.only_likeliest" if len(window) == count else "map.only_likeliest_and"
+        return [*controls, make.text("left-out", view.say(key, shown=count, total=total), css="pg-caption")]
+    if offers:
         options = [{"value": value, "label": view.say(f"map.digits_{value or 'off'}")} for value in ("", "on")]
         controls.append(make.choice("digits", "digits", view.say("map.digits"), options, "on" if digits else ""))
     if total > size:

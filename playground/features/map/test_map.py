@@ -190,6 +190,21 @@ def test_each_number_is_the_model_s_framed_and_its_calculation_stands_beside_it(
             assert [blocks["sheet"][name] for name in ("asks", "still", "closed")] == [False, True, True]  # the page stays where it is
 
 
+@pytest.mark.parametrize("query", [{"width": 390}, {"width": 1080, "text": " ".join(["die Frau sieht"] * 16)}], ids=["telephone", "long"])
+def test_what_a_stop_asks_for_is_printed_on_a_cell_or_counted_in_cells(site, query):
+    for stop in STOPS:
+        panel = site.panel("map", run=RUN, stop=stop, **{"text": TEXT} | query)
+        answer, pick, figure = block(panel, "tour")["answer"], block(panel, "pick"), block(panel, "stage")["figure"]
+        cells, layout = figure["data"][0], figure["layout"]
+        if stop in ("mask", "loop"):
+            counted = len(cells["z"]) if stop == "loop" else sum(value is not None and value == value for value in cells["z"][2])
+            assert counted == answer, stop
+            continue
+        printed = cells["z"][pick["row"]][layout["meta"]["at"].index(pick["col"])]
+        assert ("texttemplate" in cells, round(printed, 2)) == (True, pytest.approx(answer, abs=0.0051)), stop
+        assert layout["height"] > 13 * len(cells["z"]), "a row has room for a line"
+
+
 OTHERS = [{"share_embeddings": "all"}, {"embedding_scale": False}, {"dropout": 0.1}, {"attention_scale": 1.0}]
 PLAIN = ("normed", "rotated", "last_norm")  # notes without a number
 

@@ -39,6 +39,7 @@ export function judged({ answer, tolerance, right, where, mistakes, words }, tex
 function drawTour(element, block) {
   if (!element.firstChild) build(element);
   const isOther = stop?.stop !== block.stop || !element.dataset.stop, done = doneOf(NAME);
+  const isAsked = block.answer !== null && !done.includes(block.stop);
   const [title, , keys, place, dots] = element.querySelectorAll(".pg-tour-head > *");
   const [text, formula, ask, verdict] = [".pg-tour-text", ".pg-tour-formula", ".pg-tour-ask", ".pg-said"].map((css) => element.querySelector(css));
   const input = element.querySelector("input"), [check, back, next] = element.querySelectorAll("button:not(.pg-tour-end)");
@@ -60,6 +61,8 @@ function drawTour(element, block) {
   updateAttributes(end, { "aria-label": block.words.end, title: block.words.end });
   update(keys, { textContent: block.words.keys });
   label(next, done.includes(block.stop));
+  check.classList.toggle("pg-tour-first", isAsked);
+  next.classList.toggle("pg-tour-first", !isAsked);
   if (isOther) {
     input.value = (!done.includes(block.stop) && typed.get(`${block.stop} ${block.answer}`)) || "";
     tell(verdict, "", "");

@@ -93,7 +93,7 @@ class Child:
                 return self._connection.recv()
             event(log, "process_hung", logging.WARNING, number=self.number, seconds=round(seconds))
         except (OSError, EOFError, AttributeError):  # AttributeError: closed meanwhile
-            event(log, "process_ended", logging.WARNING, number=self.number)
+            event(log, "process_ended", logging.WARNING if self._process else logging.INFO, number=self.number)  # INFO: by `close`
         self.close()
         raise Lost(guilty=True)
 

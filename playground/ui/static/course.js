@@ -59,6 +59,8 @@ export function stopUpNext() {
   const names = stepsOf(TOUR).map(({ name }) => name), left = Math.max(names.indexOf(recall(KEY).stop), 0);
   return [...names.slice(left), ...names].find((name) => !doneOf(TOUR).includes(name)) ?? names[0];
 }
+/** Its number, from 1; 0 while the tour has not begun. */
+export const stopLeft = () => (recall(KEY).stop || doneOf(TOUR).length ? stepsOf(TOUR).findIndex(({ name }) => name === stopUpNext()) + 1 : 0);
 subscribe(["stop"], () => cursor.stop && keep(KEY, { stop: cursor.stop }));
 
 export const stepsOf = (name) => lessons().find((lesson) => lesson.name === name)?.steps ?? [];

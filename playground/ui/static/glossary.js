@@ -5,7 +5,7 @@ import { page, subscribe } from "./store.js";
 import { button, childrenOf, h, say } from "./dom.js";
 
 let meaning = new Map(); // form, in small letters -> its term; null for a phrase in which the word means something else
-let pattern = null; // finds every form, the longest first
+let pattern = null; // finds every form, the longest first, and what is quoted: a name or a token, never explained in part
 let terms = [];
 export const listTerms = () => terms;
 
@@ -15,11 +15,11 @@ subscribe(["boot"], () => {
   meaning = new Map(glossary.not.map((form) => [form.toLowerCase(), null]));
   for (const term of terms) for (const form of term.forms) meaning.set(form.toLowerCase(), term);
   const whole = (form) => (/^\w/.test(form) ? "(?<![\\w-])" : "") + form.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + (/\w$/.test(form) ? "(?!\\w|-\\w)" : "");
-  pattern = new RegExp([...meaning.keys()].sort((first, other) => other.length - first.length).map(whole).join("|"), "giu");
+  pattern = new RegExp([...meaning.keys()].sort((first, other) => other.length - first.length).map(whole).join("|") + "|“[^”]*”", "giu");
 });
 
 /** Prose in pieces: text, a term, text, a term … text; only the first place of a term is one. */
-function pieces(text) {
+export function pieces(text) {
   const pieces = [], known = new Set([null, undefined]);
   let end = 0;
   for (const match of pattern ? text.matchAll(pattern) : []) {

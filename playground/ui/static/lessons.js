@@ -4,7 +4,7 @@
 import { cursor, move, page } from "./store.js";
 import { button, childrenOf, h, read, say } from "./dom.js";
 import { setControls } from "./knobs.js";
-import { doneOf, forgetCourse, isDone, isGuessed, lessons, stepsOf, upNext } from "./course.js";
+import { doneOf, forgetCourse, isDone, isGuessed, lessons, stepsOf, stopLeft, upNext } from "./course.js";
 import { answersOf, countAnswers, forgetAnswers } from "./checks.js";
 import { forgetGuesses } from "./labs.js";
 import { prose } from "./glossary.js";
@@ -20,7 +20,8 @@ export function dots(name) {
 register("lessons", (element, block) => {
   const names = block.lessons.map(({ name }) => name), up = upNext()?.name, begun = names.some((name) => doneOf(name).length);
   const next = names.includes(up) ? up : names.find((name) => !isDone(name));
-  const state = (name) => (isDone(name) ? say("course_done") : name === next ? say(begun ? "course_go_on" : "course_begin") : "");
+  const goOn = () => (next === "tour" && stopLeft() ? say("course_go_on_stop", { number: stopLeft() }) : say(begun ? "course_go_on" : "course_begin"));
+  const state = (name) => (isDone(name) ? say("course_done") : name === next ? goOn() : "");
   const row = ({ name, title, text, to, minutes, number }) => {
     const progress = say("course_progress", { done: doneOf(name).length, steps: stepsOf(name).length });
     const open = { class: `pg-lesson${name === next ? " next" : ""}`, dataset: { lesson: name }, onclick: () => move(to) };

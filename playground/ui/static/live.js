@@ -63,7 +63,7 @@ export function newest(column) {
   return rows[column]?.[rows.step.findLastIndex((step) => step <= upTo)];
 }
 
-/** Whether an answer is the refusal of a run that has just been made and has nothing to show yet: what stands there is grey until then. */
+/** Whether an answer is the refusal of a run that has just been made and has nothing to show yet. */
 export const isTooEarly = ({ key }) => (key === "runs.nothing_yet" || key === "page.not_ready") && (isActive() || !page.live.status);
 
 /** The head that the run on screen is shown with until the visitor chooses one. An early one, of before any had settled, says little of what the

@@ -30,7 +30,8 @@ function shownState() {
 
 function parameters(changes = {}) {
   const pixels = (length, unit) => String(Math.round(length / unit) * unit);
-  const isNew = cursor.tab === "training" && !document.body.hasAttribute("data-toured"), line = isNew ? (innerWidth > 900 ? 24 : 44) : 0; // see inside.css
+  const isNew = cursor.tab === "training" && !document.body.hasAttribute("data-toured");
+  const line = isNew ? parseFloat(getComputedStyle(document.body).getPropertyValue("--what")) || 0 : 0;
   const query = { dark: isDark() ? "1" : "", width: pixels(hostOf(cursor.tab)?.clientWidth || 700, 20), height: pixels(windowHeight() - line, 4) };
   for (const [name, value] of Object.entries({ ...cursor, text: sentenceText(), ...changes })) {
     if (!LEFT_OUT.has(name) && value !== "") query[name] = value;
@@ -86,7 +87,9 @@ async function show(name, host, changes, isLatest) {
   }
   if (answer.held && !Object.keys(changes).length) change({ held: { run: query.run, head: answer.held, early: isActive() && !answer.settled } });
   change({ panels: { ...page.panels, [name]: answer } });
-  if (isTooEarly(answer) && host.querySelector(".pg-block")) return; // what stands there is grey until then
+  const isEarly = isTooEarly(answer) && host.querySelector(".pg-block") !== null;
+  host.toggleAttribute("data-early", isEarly);
+  if (isEarly) return void (host.dataset.early = answer.error); // in place of what stands there, which is of another run
   const began = performance.now(); // a frame is drawn in one go: half of it is never on screen
   await render(host, blocksOf(answer), { query, preview, isFrame });
   if (!isLatest()) return;

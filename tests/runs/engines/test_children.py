@@ -1,15 +1,19 @@
 """Processes beside the page's: who trains there, and what happens when one dies, hangs, or is left alone."""
 
+import logging
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from playground.runs.engines import choice
+from playground.runs.engines.children import Child
+from playground.runs.engines.trainer import Lost
 from playground.runs.runtime import Runtime
 from tests.runs.tiny import CORPORA, ME, at_step, done, ended_as_if_alone, limits, tiny, wait
 
@@ -36,6 +40,19 @@ def test_which_engines_are_processes_of_their_own():
     for engine, cores, children in (("here", 2, 0), ("auto", 1, 0), ("auto", 2, 2), ("processes", 1, 1), ("processes", 2, 2)):
         engines = choice.Engines(CORPORA, limits(engine=engine, cores=cores), runtime=Runtime(spawn=lambda work, name: None))
         assert len(engines._children) == children, (engine, cores)
+
+
+@pytest.mark.parametrize("level", [logging.INFO, logging.WARNING])
+def test_only_a_process_that_ended_by_itself_is_a_warning(caplog, level):
+    def poll(seconds: float) -> bool:
+        if level == logging.INFO:
+            child.close()
+        raise EOFError
+
+    child = Child(0, Mock(**{"Pipe.return_value": (Mock(poll=poll), Mock())}), 1.0)
+    with caplog.at_level(logging.INFO, "playground"), pytest.raises(Lost):
+        child.start()
+    assert [record.levelno for record in caplog.records if record.event == "process_ended"] == [level]
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Everything a run's model computes for one sentence, at one step, and the derivation of one of its numbers."""
 
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from typing import NamedTuple
 
@@ -104,6 +105,7 @@ def edited_activations(
         raise Refusal("edits.paper_only")
     text, ids = reader.read(run, text)
     forced, right = reader.forced_ids(run, text, REFERENCE if reference else None), results.references(run, text)
+    edit = cache(lambda model: apply(model, edits))  # for output and derivation; the recording makes a copy that is watched
 
     def work(model: Transformer, actual: int) -> EditedActivations:
         def write(changed: Transformer) -> SentenceTrace:
@@ -119,14 +121,14 @@ def edited_activations(
             raise Refusal("edits.not_finite")
         values = [{address: stage.values for address, stage in each.stages.items()} for each in (before, after)]
         tensors = name_tensors(model) | values[0]
-        originals = tuple(float(tensors[edit.name][edit.index or (0,) * tensors[edit.name].ndim]) for edit in edits)
-        return EditedActivations(before, after, compare(*values), originals, (output, write(apply(model, edits))))
+        originals = tuple(float(tensors[each.name][each.index or (0,) * tensors[each.name].ndim]) for each in edits)
+        return EditedActivations(before, after, compare(*values), originals, (output, write(edit(model))))
 
     def derive(model: Transformer, edited: EditedActivations) -> Derivation | None:
         stages = edited.after.stages
         index = cell.index(stages[cell.address]) if cell and cell.address in stages else None
-        typed = index and any(edit.covers(cell.address, index) for edit in edits)
-        return explain(apply(model, edits), stages, cell.address, index) if index and not typed else None
+        typed = index and any(each.covers(cell.address, index) for each in edits)
+        return explain(edit(model), stages, cell.address, index) if index and not typed else None
 
     key = ("edited", text, forced, edits)
     return reader.work(run, step, key, work, then=((*key, cell), derive))
