@@ -5,6 +5,7 @@ import json
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from playground.features.lessons.checks import _hash
 from playground.lessons import checks
 from playground.lessons.course import COURSE, LESSONS, after
 from playground.lessons.labs import LABS
@@ -87,6 +88,18 @@ def test_a_lesson_is_done_by_doing_it(visit):
     for remain in (len(FIRST.steps), 0):  # it asks once more
         course.locator(".pg-forget button").click()
         expect(course.locator(".pg-dots i.done")).to_have_count(remain)
+
+
+def test_see_it_brings_the_numbers_into_sight_and_the_course_tells_the_result(visit):
+    page = visit(link({"tab": "course", "lesson": "layers"}))
+    question(page, "more_heads").locator("button").first.click()
+    question(page, "more_heads").get_by_role("button", name=words("checks.see")).click()
+    expect(page.locator("[data-block='text costs-said']")).to_be_in_viewport()
+    keys = {name: belief.pose() for name, belief in checks.BELIEFS.items()}
+    answers = {name: [_hash(posed), str(posed.key)] for name, posed in keys.items()}
+    page.evaluate("before => localStorage.setItem('playground-checks', JSON.stringify({before}))", answers)
+    tab(page, "course").locator("[data-block='button all'] button").click()
+    expect(page.locator("[data-block='button before'] button")).to_have_text(words("checks.own_result", count=12, right=12))
 
 
 @pytest.mark.night

@@ -201,10 +201,10 @@ def _build_costs(view: View) -> list[dict]:
     rows.append([view.say("diagnostics.sum"), *(f"{sum(count.values()):,}" for count in counts)])
     head = ["", *(view.say(f"diagnostics.column_{name}") for name in ("parameters", "counted", "flops", "counted"))]
     same = costs.parameters == costs.counted_parameters and costs.flops == costs.counted_flops
-    sentences = [view.say("diagnostics.lengths", s=s, t=t), _write_fact(view, query.cost(costs.parameters, costs.flops))]
     fact = query.heads(costs.by_heads)  # the cost of other numbers of heads
     other_heads = view.say(fact.key, **fact.values | {"heads": listed(view.language, costs.by_heads)})
-    sentences += [view.say("diagnostics.agree" if same else "diagnostics.disagree"), other_heads]
+    lengths, cost = view.say("diagnostics.lengths", s=s, t=t), _write_fact(view, query.cost(costs.parameters, costs.flops))
+    sentences = [other_heads, lengths, cost, view.say("diagnostics.agree" if same else "diagnostics.disagree")]
     return [blocks.table("costs-table", head, rows, rowheads=True), blocks.text("costs-said", paragraph(sentences), css="pg-caption")]
 
 

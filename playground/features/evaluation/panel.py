@@ -5,7 +5,7 @@ from playground.features.evaluation.lengths_query import REACH, Lengths, exact_f
 from playground.features.evaluation.query import Mistake, Scores, score_upload, scores
 from playground.features.shared import blocks, naming as compare, panels, uploading
 from playground.features.shared.decoding import build_beam_controls
-from playground.features.shared.view import View, format_share, measured, tokens
+from playground.features.shared.view import View, format_share, measured, percent, tokens
 from playground.runs.run import Run
 from playground.words import listed, paragraph
 
@@ -30,7 +30,7 @@ def panel(view: View) -> dict:
         blocks.row("controls", *_build_controls(view, options, split, method, width, penalty), css="controls"),
         *([_build_progress(view, report.sentences, report.total)] if more else []),
         *([blocks.button("stop", "move", view.say("evaluation.stop"), to={"split": "heldout"})] if more and split == "file" else []),
-        _build_table(view, report),
+        _build_table(view, report, width),
         blocks.text("scores-caption", paragraph([*_write_captions(view, report, split, width), view.step_note(report.step)]), "pg-caption"),
     ]
     inputs = (view.run.id, report.step, *map(view.field, ("compare", "mapped")), view.language, view.dark, view.width)
@@ -55,7 +55,7 @@ def _build_controls(view: View, splits: list[dict], split: str, method: str, wid
     ]
 
 
-def _build_table(view: View, report: Scores) -> dict:
+def _build_table(view: View, report: Scores, beam: int) -> dict:
     """Builds the table of scores: exact match and token accuracy first; for sentences of words BLEU and chrF first, which tell more."""
     metrics, tokenization = report.measured, view.say(f"evaluation.cut_{report.tokenize}")
 
@@ -63,9 +63,12 @@ def _build_table(view: View, report: Scores) -> dict:
         value += f" ± {margin:.1f}" if margin else ""
         return measured(view, value, report.sentences, report.evaluated.of)
 
+    exact = format_share(view, report.evaluated, "exact_match")  # decoded greedily
+    if beam > 1:
+        exact = annotate(percent(1 - report.wrong / report.sentences))
     bleu_about = view.say("evaluation.bleu_about", cut=tokenization, signature=metrics.bleu_signature)
     rows = [
-        ("exact_match", format_share(view, report.evaluated, "exact_match"), view.say("evaluation.exact_match_about")),
+        ("exact_match", exact, view.say("evaluation.exact_match_about")),
         ("token_accuracy", format_share(view, report.evaluated, "token_accuracy"), view.say("evaluation.token_accuracy_about")),
         ("bleu", annotate(f"{metrics.bleu:.1f}", metrics.bleu_reach), bleu_about),
         ("chrf", annotate(f"{metrics.chrf:.1f}", metrics.chrf_reach), view.say("evaluation.chrf_about", signature=metrics.chrf_signature)),

@@ -29,10 +29,11 @@ def cards(id: str, title: str, cards: list[Card]):
 
 
 class Link(TypedDict):
-    """A link: fields of the cursor, and the link's label."""
+    """A link: fields of the cursor, the link's label, and the block (kind and id) to bring into sight there."""
 
     label: str
     to: dict[str, str]
+    shows: str
 
 
 @kind

@@ -48,24 +48,25 @@ def panel(view: View) -> dict:
 
 def _build_round(view: View, name: str) -> list[dict]:
     """Builds one of the twelve questions, and once they are answered the student's gain; `toss` is the number of the question. Before the
-    course the answers are graded together."""
+    course the answers are graded together, after the last question."""
     answers, names = read_answers(view.parameters), list(BELIEFS)
     at = min(view.number("toss") - 1, len(names))
     answered = [_is_right(answers, belief) is not None for belief in names]
     open_indices = [index for index in (*range(at + 1, len(names)), *range(at)) if not answered[index]]
-    if at == len(names) and is_graded(name, answers):
+    if at == len(names) and is_graded(view, name, answers):
         return _build_own_gain(view, name, answers)
     at = at if at < len(names) else open_indices[0]
     number = blocks.text("number", view.say("checks.number", number=at + 1, count=len(names)), css="pg-caption")
     to = {"toss": str(open_indices[0] + 1 if open_indices else len(names) + 1)}
     following = blocks.button("next", "move", view.say("checks.next" if open_indices else "checks.result"), to=to)
     buttons = [blocks.row("more", following, css="controls")] if answered[at] else []
-    return [number, *_build_question(view, name, BELIEFS[names[at]], 1, answers, is_graded(name, answers)), *buttons]
+    return [number, *_build_question(view, name, BELIEFS[names[at]], 1, answers, name == AFTER), *buttons]
 
 
-def is_graded(name: str, answers: Mapping[str, tuple[str, int]]) -> bool:
-    """Tells whether a round says what is right: before the course once all is answered."""
-    return name == AFTER or all(_is_right(answers, belief) is not None for belief in BELIEFS)
+def is_graded(view: View, name: str, answers: Mapping[str, tuple[str, int]]) -> bool:
+    """Tells whether a round says what is right: before the course only after the last question, once all are answered."""
+    all_answered = all(_is_right(answers, belief) is not None for belief in BELIEFS)
+    return name == AFTER or (view.number("toss") > len(BELIEFS) and all_answered)
 
 
 def _is_right(answers: Mapping[str, tuple[str, int]], name: str, prefix: str = "") -> bool | None:
@@ -180,7 +181,8 @@ def _build_question(
     grading = {}
     if answered_hash == posed_hash and choice < len(options):
         reason = _write_reason(view, check, posed, posed.options[choice])
-        link: kinds.Link = {"label": view.say("checks.see" if check.name in BELIEFS else "checks.show"), "to": dict(posed.to)}
+        label = view.say("checks.see" if check.name in BELIEFS else "checks.show")
+        link: kinds.Link = {"label": label, "to": dict(posed.to), "shows": posed.shows}
         grading = {"value": str(choice)} | ({"right": str(posed.key), "why": reason, "way": link} if is_graded else {})
     question = kinds.check(check.name, lesson, posed_hash, _write_text(view, check, posed), options, **grading)
     return [*_draw_mask(view, check, posed), question]

@@ -87,14 +87,18 @@ def _build_list(view: View) -> list[dict]:
 
 
 def _build_round_button(view: View, name: str) -> dict:
-    button = blocks.button(name, "move", view.say(f"checks.{name}", count=len(BELIEFS)), to={"lesson": name, "toss": ""})
-    return blocks.row(f"round-{name}", button, css="controls")
+    """Builds the button to a round; once all its questions are answered it tells the result and leads there."""
+    right, answered = dict(zip(ROUNDS, checks.read_result(view.parameters)[2], strict=True))[name]
+    is_over = answered == len(BELIEFS)
+    label = view.say("checks.own_result" if is_over else f"checks.{name}", count=len(BELIEFS), right=right)
+    to = {"lesson": name, "toss": str(len(BELIEFS) + 1) if is_over else ""}
+    return blocks.row(f"round-{name}", blocks.button(name, "move", label, to=to), css="controls")
 
 
 def _build_round(view: View, name: str) -> list[dict]:
     """Builds the questions about common beliefs, before or after the course."""
     answers = checks.read_answers(view.parameters)
-    about = "checks.round_about" if checks.is_graded(name, answers) else "checks.before_about"
+    about = "checks.round_about" if checks.is_graded(view, name, answers) else "checks.before_about"
     return [
         blocks.button("all", "move", view.say("course.all"), to={"lesson": "", "toss": ""}),
         blocks.text("title", view.say(f"checks.{name}", count=len(BELIEFS)), css="pg-heading"),

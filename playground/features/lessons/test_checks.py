@@ -7,6 +7,7 @@ import math
 import re
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from playground.lessons.course import LESSONS as WITH_TOUR
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
 from playground.words import say
-from tests.ui.looking import all_blocks
+from tests.ui.looking import all_blocks, block as named, complete
 from tests.ui.test_rooms import ANNA, TEACHER, do
 
 LESSONS = WITH_TOUR[1:]  # the tour asks on its way
@@ -135,8 +136,16 @@ def test_the_beliefs_come_one_at_a_time_and_a_student_and_a_teacher_are_told_the
     first = [answer.removeprefix("before_") for answer in stored[:12]]
     *_, last = asked(site, "before", "reverse", toss=13, checked=".".join(first[:11]))
     assert (last["id"], last["value"]) == (list(BELIEFS)[11], ""), "no result while one is open"
+    (final,) = questions(asked(site, "before", "reverse", toss=12, checked=".".join(first)))
+    assert (final["value"] != "", final["right"], final["why"]) == (True, "", ""), "the last is taken like the others"
     over = questions(asked(site, "before", "reverse", toss=13, checked=".".join(first)))
     assert [bool(block["why"]) and block["value"] == block["right"] for block in over] == [True] * 4 + [False] * 8
+    for checked, labels in ((stored[:23], ("own_result", "after")), (stored, ("own_result", "own_result")), ([], ("before", "after"))):
+        page = site.panel("course", run="reverse", checked=".".join(checked))
+        for name, key, right in zip(("before", "after"), labels, (4, 12), strict=True):
+            button = named(page, name)
+            assert button["label"] == say("en", f"checks.{key}", count=12, right=right)
+            assert button["to"] == {"lesson": name, "toss": "13" if key == "own_result" else ""}
     gain, table, _ = asked(site, "after", "reverse", toss=13, checked=".".join(stored))
     assert gain["text"] == say("en", "checks.gain_after", all=12, before=4, after=12)
     assert [row[1:] for row in table["rows"]] == [["✓", "✓"]] * 4 + [["✗", "✓"]] * 8
@@ -180,6 +189,38 @@ WORKED_OUT: dict[str, Callable[[str], float]] = {
     "decoder_steps": lambda text: len(text.partition("“")[2].rpartition("”")[0].split()),
     "temperature": lambda text: math.sqrt(numbers(text.partition("times as likely")[0].rpartition("” is ")[2])[0]),
 }
+SHOWN = {  # what a block says of the numbers of an answer, in their order
+    "qkv": r"Dot product (\S+),",
+    "importance": r"at step (\d+) .*“wir”: ([\d.]+) →",
+    "triangle": r"“i”, (\d+) positions further right \((\d+)",
+    "wider": r"Exact match\D+([\d.]+)",
+    "padding": r"(\d+) of (\d+) cells are masked; (\d+) padding",
+    "unchanged": r"exact match\D+100\.0\D+[\d.]+\D+−([\d.]+).*On (\d+)",
+    "cheating": r"\(row (\d+)\).*\(column (\d+)\): weight exactly (\d)",
+    "parts": r"(\d+) vectors of (\d+) numbers",
+    "learnt_positions": r"encodings, ([\d.]+) with them",
+    "more_heads": r"^1, 2, 4, 8 heads: the same ([\d,]+) parameters",
+    "gpt": r"(\d+) of (\d+) cells are masked; 0 padding",
+}
+FIGURES: dict[str, Callable] = {  # and what figures, their curves, a sheet and greedy decoding say
+    "wider": lambda page, _: numbers(named(page("evaluation", method="greedy"), "scores")["rows"][0][1]),
+    "unchanged": lambda page, _: [max(np.take(named(page("importance"), "importance-cross")["figure"]["data"][0]["x"], [2, 3, 4, 5, 7]))],
+    "sentences": lambda _, curves: [100 * row[name] for row in curves if row["step"] == 40 for name in ("token_accuracy", "exact_match")],
+    "parts": lambda page, _: [len(named(page("map"), "sheet")["terms"])],
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(key, marks=pytest.mark.night) if key in ("wider", "unchanged") else key for key in BELIEFS])
+def test_see_it_opens_the_numbers_of_the_answer(site, name):
+    belief, (kind, id) = BELIEFS[name], BELIEFS[name].shows.split()
+    page = partial(complete, site, **{"run": "reverse"} | belief.to)
+    block = named(page("score" if id == "score" else belief.to["tab"]), id)
+    text = block.get("text") or block.get("caption") or json.dumps(block, ensure_ascii=False)
+    values = [number for group in re.search(SHOWN.get(name, ""), text).groups() for number in numbers(group)]
+    curves = Learner(site, "german_english", "").history("validations")
+    values += [round(float(number), 1) for number in FIGURES.get(name, lambda *_: [])(page, curves)]
+    assert (block["kind"], values) == (kind, [*belief.measured.values()])
+    assert set(values) <= set(numbers(say("en", f"checks.{name}_why", **belief.measured)))
 
 
 class Learner:

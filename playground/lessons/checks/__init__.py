@@ -4,8 +4,8 @@ posed (a question, and how wrong options are made) · attending (on attention, h
 positions, masks and outputs) · learning (on curves, steps, data, and the limits of lists). Here each lesson has its questions, and the one
 repeated two lessons later.
 
-The wrong options of twelve questions are common beliefs. A trained model refutes them: each has its numbers, measured on a run that ships
-with the app, and the place where the same can be seen there. They are asked before and after the course as well.
+The wrong options of twelve questions are common beliefs. A trained model refutes them: each has its numbers, of a run that ships with the
+app or of a lab, and the place that shows the same ones. They are asked before and after the course as well.
 
 A question's messages are `checks.<name>`, and `checks.<name>_why` for its answer (of a belief what the model shows), and of each option
 `checks.<name>_choice_<option>`; of a wrong belief also `checks.<name>_choice_<option>_why` (why it is believed).
@@ -13,9 +13,10 @@ A question's messages are `checks.<name>`, and `checks.<name>_why` for its answe
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from playground.cursor import FIELDS, OF_RUN
 from playground.lessons.checks import attending, learning, reading
 from playground.lessons.checks.posed import Check, CheckContext, Option, Posed
 from playground.lessons.course import LESSONS, Lesson, number
@@ -25,13 +26,14 @@ BEFORE, AFTER = ROUNDS = ("before", "after")  # the course: what the page calls 
 
 @dataclass(frozen=True)
 class Belief:
-    """A question like `Check`. `measured` are the numbers of its answer; `to` opens what shows them."""
+    """A question like `Check`. `to` opens the panel whose block `shows` (its kind and id) has the `measured` numbers of the answer."""
 
     name: str
     right: str
     wrong: tuple[str, ...]
     to: Mapping[str, str]
-    measured: Mapping[str, Any] = field(default_factory=dict)
+    shows: str
+    measured: Mapping[str, Any]
     by_formula = False
 
     def pose(self, context: CheckContext | None = None) -> Posed:
@@ -39,47 +41,74 @@ class Belief:
         names = [self.right, *self.wrong]
         random.Random(self.name).shuffle(names)
         options = tuple(Option(key=f"{self.name}_choice_{name}") for name in names)
-        return Posed(options, names.index(self.right), self.measured, self.to)
+        return Posed(options, names.index(self.right), self.measured, self.to, shows=self.shows)
 
 
-_HEADS = {"tab": "interventions", "run": "german_english", "change": "heads"}
+def _open(run: str, tab: str, **more: str) -> dict[str, str]:
+    """Returns the link to a tab with a run as it ships: its latest step, its first sentence, no changes."""
+    return {name: FIELDS[name].default for name in OF_RUN} | {"run": run, "tab": tab} | more
+
+
+_ATTENTION = {"follow": "off", "view": "matrix"}
 BELIEFS = {
     belief.name: belief
     for belief in (
         Belief(
             "qkv", "matrices", ("equal", "sources", "same_space"),
-            {"tab": "map", "run": "german_english", "stage": "encoder.0.self_attention.q"}, {"cosine": 0.09},
+            _open("german_english", "attention", part="encoder", follow="off", view="product", layer="1", head="1", q="3", k="3"),
+            "text product-sum", {"product": -4.1215},
         ),
-        Belief("importance", "mixing", ("matters", "proportional"), _HEADS | {"off": "c2.4"}, {"weight": 86, "same": 60, "all": 60}),
+        Belief(
+            "importance", "mixing", ("matters", "proportional"),
+            _open("german_english", "interventions", change="row", off="c2.4", layer="2", head="4", q="0"),
+            "cells row-cells", {"step": 1, "weight": 0.97},
+        ),
         Belief(
             "triangle", "whole", ("triangle", "diagonal"),
-            {"tab": "attention", "run": "reverse", "view": "matrix", "part": "cross", "layer": "2"}, {"percent": 100},
+            _open("reverse", "attention", part="cross", layer="2", head="3", q="0", k="11", **_ATTENTION),
+            "figure attention", {"further": 11, "percent": 97},
         ),
         Belief(
-            "wider", "likelier", ("better", "exhaustive"), {"tab": "translate", "run": "numbers_de", "method": "beam", "beam": "4"},
-            {"greedy": 97, "beam": 97, "wide": 97, "all": 100},
+            "wider", "likelier", ("better", "exhaustive"),
+            _open("numbers_de", "evaluation", split="heldout", method="beam", beam="10", penalty="1"),
+            "table scores", {"wide": 97.6, "greedy": 97.6},
         ),
         Belief(
-            "padding", "as_much", ("skipped", "shorter"), {"tab": "masks", "mask": "padding"},
-            {"padded": 7_794_688, "short": 5_795_840},
+            "padding", "as_much", ("skipped", "shorter"), _open("reverse", "masks", mask="padding"),
+            "figure mask-own", {"hidden": 68, "cells": 289, "pads": 4},
         ),
         Belief(
-            "unchanged", "another", ("useless", "noise"), _HEADS | {"off": "c1.3_c1.4_c2.1_c2.2_c2.4"},
-            {"alone": 60, "together": 51, "all": 60},
+            "unchanged", "another", ("useless", "noise"),
+            _open("german_english", "interventions", change="heads", off="c1.3_c1.4_c2.1_c2.2_c2.4"),
+            "table score", {"together": 14.6, "all": 500, "alone": 0.4},
         ),
-        Belief("cheating", "hidden", ("cheats", "told"), {"tab": "labs", "lab": "bug_future"}, {"change": 0}),
         Belief(
-            "sentences", "fewer", ("same", "slightly"), {"tab": "training", "run": "german_english", "step": "40"},
-            {"tokens": 95, "exact": 61},
+            "cheating", "hidden", ("cheats", "told"),
+            _open("reverse", "attention", part="decoder", layer="1", head="1", q="2", k="3", **_ATTENTION),
+            "text attention-cell", {"row": 3, "column": 4, "weight": 0},
+        ),
+        Belief(
+            "sentences", "fewer", ("same", "slightly"), _open("german_english", "training", step="40"),
+            "figure accuracy", {"tokens": 95.1, "exact": 60.8},
         ),
         Belief(
             "parts", "all", ("split", "dimensions"),
-            {"tab": "map", "run": "german_english", "stage": "encoder.0.self_attention.q", "row": "2", "col": "0"},
-            {"heads": 8, "d_model": 64, "d_k": 16, "least": 0.046},
+            _open("german_english", "map", stop="", stage="encoder.0.self_attention.q", row="2", col="0"),
+            "figure stage", {"tokens": 10, "d_k": 16, "d_model": 64},
         ),
-        Belief("learnt_positions", "added", ("learnt", "order"), {"tab": "labs", "lab": "permutation"}, {"with": 5.0, "without": 6e-7}),
-        Belief("more_heads", "equal", ("more", "double"), {"tab": "labs", "lab": "heads"}, {"parameters": 239_262}),
-        Belief("gpt", "none", ("encoder", "cross"), {"tab": "masks", "mask": "gpt"}, {"parameters": 0}),
+        Belief(
+            "learnt_positions", "added", ("learnt", "order"),
+            {"tab": "labs", "lab": "permutation", "guess": "unknown", "set": "", "toss": "1"},
+            "text verdict", {"with": 0.59},
+        ),
+        Belief(
+            "more_heads", "equal", ("more", "double"), _open("reverse", "diagnostics"),
+            "text costs-said", {"parameters": 239_262},
+        ),
+        Belief(
+            "gpt", "none", ("encoder", "cross"), _open("reverse", "masks", mask="gpt"),
+            "figure mask-own", {"hidden": 325, "cells": 676},
+        ),
     )
 }  # fmt: skip
 

@@ -40,13 +40,14 @@ def make_option(key: str, **values: Any) -> Option:
 @dataclass(frozen=True)
 class Posed:
     """`options[key]` is correct. `values` fill the messages of the question and answer, `to` locates the answer in the app, as fields
-    of the cursor. A `picture` is a mask, (Q, K), True where a query can attend."""
+    of the cursor, in the block that `shows` it (kind and id). A `picture` is a mask, (Q, K), True where a query can attend."""
 
     options: tuple[Option, ...]
     key: int
     values: Mapping[str, Any]
     to: Mapping[str, str]
     picture: np.ndarray | None = None
+    shows: str = ""
 
     @property
     def answer(self) -> Option:

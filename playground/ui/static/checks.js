@@ -9,7 +9,7 @@ import { blocksOf } from "./answers.js";
 import { prose } from "./glossary.js";
 import { act, activities, isMember } from "./room.js";
 import { forget, keep, recall } from "./storage.js";
-import { register, render } from "./kinds.js";
+import { bring, register, render } from "./kinds.js";
 
 const KEY = "playground-checks"; // {lesson: {question: [the hash of what was asked, the choice]}}
 
@@ -17,6 +17,12 @@ const KEY = "playground-checks"; // {lesson: {question: [the hash of what was as
 export function answersOf(lesson) {
   const all = recall(KEY), before = lesson === "after" ? Object.entries(all.before ?? {}).map(([name, answer]) => [`before_${name}`, answer]) : [];
   return [...Object.entries(all[lesson] ?? {}), ...before].map(([name, answer]) => [name, ...answer].join("~")).join(".");
+}
+
+/** Opens what a question is about, with the numbers of its answer in sight. */
+function follow({ to, shows }) {
+  move(to);
+  if (shows) bring(`#pg-panel-${to.tab}[aria-busy="false"] [data-block="${shows}"]`, "nearest");
 }
 
 /** Whether each question that stands at the end of a lesson has its answer. */
@@ -71,7 +77,7 @@ register("check", (element, block) => {
   if (isGraded) {
     const isRight = block.value === block.right;
     verdict.append(h("b", { class: isRight ? "pg-right" : "pg-wrong" }, `${isRight ? "✓" : "✗"} ${say(isRight ? "right" : "wrong")}`), " ", block.why, " ");
-    if (block.way) verdict.append(button({ class: "pg-quiet", onclick: () => move(block.way.to) }, block.way.label));
+    if (block.way) verdict.append(button({ class: "pg-quiet", onclick: () => follow(block.way) }, block.way.label));
   }
   replaceChildren(element, text, h("div", { class: "pg-check-options", role: "group", "aria-labelledby": id }, block.options.map(option)), verdict);
 });

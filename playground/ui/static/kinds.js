@@ -208,6 +208,13 @@ async function fetchLater(element, block, panel) {
   element.setAttribute("aria-busy", "false");
 }
 
+/** Brings an element into sight, once it is drawn. */
+export function bring(selector, block = "center", tries = 50) {
+  const element = document.querySelector(selector);
+  if (element?.offsetParent) element.scrollIntoView({ block });
+  else if (tries) setTimeout(() => bring(selector, block, tries - 1), 200);
+}
+
 // ---- tokens -----------------------------------------------------------------------------------------------------------------------------
 
 /** Tokens as chips. Wrong ones are underlined with a wave and marked ✗, so that colour is never the only sign. */

@@ -8,7 +8,7 @@ import { doneOf, forgetCourse, isDone, isGuessed, lessons, stepsOf, stopLeft, up
 import { answersOf, countAnswers, forgetAnswers } from "./checks.js";
 import { forgetGuesses } from "./labs.js";
 import { prose } from "./glossary.js";
-import { register, render } from "./kinds.js";
+import { bring, register, render } from "./kinds.js";
 
 /** Steps as dots: full when done. */
 export function dots(name) {
@@ -52,13 +52,6 @@ export function ways({ to, knobs, sees }) {
     ...(knobs ? [way(() => setControls(knobs), "course_set")] : []),
     ...(Object.keys(to).length ? [way(() => (move(to), sees && bring(sees)), "course_go")] : []),
   ];
-}
-
-/** Brings what a step is about into sight, once it is drawn. */
-function bring(selector, tries = 50) {
-  const element = document.querySelector(selector);
-  if (element?.offsetParent) element.scrollIntoView({ block: "center" });
-  else if (tries) setTimeout(() => bring(selector, tries - 1), 200);
 }
 
 /** The block of a kind or id in a panel's blocks, however deep it stands. */

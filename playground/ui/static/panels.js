@@ -40,7 +40,8 @@ function parameters(changes = {}) {
   awaited = awaits();
   if (awaited) query.awaits = awaited;
   if (page.room && cursor.tab === "board") query.room = page.room.code;
-  if (cursor.tab === "course" && answersOf(cursor.lesson)) query.checked = answersOf(cursor.lesson);
+  const answers = cursor.tab === "course" ? answersOf(cursor.lesson || "after") : ""; // the list of lessons tells the result of both rounds
+  if (answers) query.checked = answers;
   return query;
 }
 
