@@ -15,7 +15,8 @@ pytestmark = pytest.mark.night
 
 NOWHERE = "about:blank"  # so that what is watched is a first visit, and no other is broken off for it
 MOST_BYTES = 1_000_000  # of a first visit, everything included, over the line
-PLACES = {"title": ("#pg-first h3", "h3"), "caption": ("#pg-first .figure p", ".pg-caption"), "picture": ("#pg-first .still:visible", ".pg-plot")}
+PLACES = {"title": ("#pg-first h3", "h3"), "caption": ("#pg-first .figure p", ".pg-caption")}
+PLACES |= {"picture": ("#pg-first .still:visible", ".pg-plot")}
 WATCH = """
   window.moved = 0;
   const add = (entries) => entries.getEntries().forEach((entry) => entry.hadRecentInput || (window.moved += entry.value));
