@@ -19,6 +19,7 @@ from playground.features.shared.view import View, texts
 from playground.inspection.attention import HALF
 from playground.inspection.heads import HeadScores, NamedHead, Sample, score
 from playground.runs.orders import FINISHED
+from playground.words import percentage
 
 RESTING = ("padding", "first", "last")  # the same token for every query: true, and nothing to watch
 NO_PATTERN = (*RESTING, "even", "unclear")
@@ -114,7 +115,8 @@ def write_lead(view: View, scored: HeadScores, head: Head) -> str:
     if not has_settled(scored, head):
         return ""
     key = "settling.learnt" if named.name != "sharp" and named.number >= MASTERED else "settling.begins"
-    return view.say(key, what=view.say(f"settling.what_{find_direction(view.look) or named.name}"), **values)
+    what, share = view.say(f"settling.what_{find_direction(view.look) or named.name}"), percentage(named.number)
+    return view.say(key, what=what, share=share, **values)
 
 
 def find_direction(look: SentenceTrace) -> str:
