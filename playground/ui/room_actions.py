@@ -253,7 +253,9 @@ class RoomActions:
             return activities.add_activity(room, experiment.create(base, arms, order, room, name, first))
 
         activity, dealt = list(self._rooms.change(*call.key, add).activities.items())[-1]
+        needed = experiment.MIN_RUNS * len(arms)
         sentences = [say(call.language, "page.room_dealt", arms=len(arms)), name_empty_arms(call.language, dealt)]
+        sentences.append(len(dealt["dealt"]) < needed and say(call.language, "page.room_deal_short", needed=needed))
         return {"activity": activity, "lab": name, "notice": paragraph(sentences)}
 
     def _find_run(self, activity: activities.Activity, number: int) -> Run | None:

@@ -171,7 +171,7 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
         assert [one["value"] for one in offered] == [*lab.guesses]
         told = [text["text"] for text in panel["blocks"] if text["id"] == "unheld"]
         assert told == ([unheld] if (unheld := left and say("zh", "board.unheld", arms=left)) else [])
-        assert unheld in code["notice"]
+        assert code["notice"].endswith(unheld + say("zh", "page.room_deal_short", needed=2 * len(lab.arms)))
         (shown,) = board(site, TEACHER, code, "zh", present="1", revealed="on")["blocks"]
         assert (block(panel, "verdict")["text"], shown["title"]) == (verdict, lab.say("zh", "short") + verdict)
         for activity in (posed, code["activity"]):

@@ -152,11 +152,11 @@ function armsOfLab() {
   return { about: "room_deal_lab_about", elements: [labelled("room_deal_lab_name", lab), plan], message: () => ({ lab: lab.value }), action: "deal_lab" };
 }
 
-/** The plan of a dealt lab in this room: its arms and its minutes, and how many arms stay without a student. */
-function planned({ arms, first, minutes }) {
+/** The plan of a dealt lab in this room: its arms and its minutes, and how many students are missing for a verdict. */
+function planned({ arms, first, minutes, needed }) {
   const students = page.room.members.length, values = { count: arms.length, arms: arms.join(" · "), students, minutes };
-  const isShort = students < arms.length, left = { left: arms.length - students, first: (first.length ? first : arms).join(" · ") };
-  return paragraph([say("room_deal_plan", values), isShort ? say("room_deal_short", left) : ""]);
+  const order = students < arms.length && say("room_deal_first", { first: (first.length ? first : arms).join(" · ") });
+  return paragraph([say("room_deal_plan", values), students < needed && say("room_deal_short", { needed }), order]);
 }
 
 /** The settings at the left. */

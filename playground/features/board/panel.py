@@ -17,7 +17,7 @@ from playground.features.board.class_board import (
     list_experiments,
     name_empty_arms,
 )
-from playground.features.board.progress import MIN_RUNS, judge_lab, write_guesses, write_verdict
+from playground.features.board.progress import judge_lab, write_guesses, write_verdict
 from playground.features.shared import blocks, experiment as lab_experiment, panels
 from playground.features.shared.figures.theme import minus
 from playground.features.shared.labs import build_exhibits, build_question, lock_choices
@@ -26,7 +26,7 @@ from playground.features.shared.queries.learning_curves import LearningCurve, ba
 from playground.features.shared.selected_runs import POLL_MS
 from playground.features.shared.view import View, percent
 from playground.lessons.lab import Outcome
-from playground.rooms.experiment import BOARD
+from playground.rooms.experiment import BOARD, MIN_RUNS
 from playground.rooms.room import TEACHER
 from playground.runs.tables import csv_of, table_of
 from playground.words import listed, paragraph
