@@ -15,6 +15,7 @@ from playground.features.board.class_board import (
     find_room,
     fit_power_law,
     list_experiments,
+    list_quoted,
     name_empty_arms,
 )
 from playground.features.board.progress import judge_lab, write_guesses, write_verdict
@@ -81,8 +82,13 @@ def _build_guess(view: View, class_board: Board, outcome: Outcome | None) -> tup
         blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
     ]
+    if class_board.teacher:
+        options = list_quoted(view.language, (lab.say(view.language, f"guess_{guess}") for guess in lab.guesses))
+        return [*lab_texts, blocks.text("options", options, css="pg-caption"), blocks.question("class", "lab", lab.name)], []
     if view.read_raw("lab") != lab.name:  # the page's guess belongs to another lab
-        return [*lab_texts, blocks.button("guess", "move", view.say("page.room_guess_first"), to={"lab": lab.name})], []
+        to_guess = blocks.button("guess", "move", view.say("page.room_guess_first"), to={"lab": lab.name})
+        is_open = class_board.hidden == "results"
+        return [*lab_texts, *([to_guess] if is_open else []), blocks.question("class", "lab", lab.name)], []
     question, guess, sure, answered = build_question(view, lab.say, lab.guesses, ("lab", lab.name))
     if not answered or outcome is None or class_board.min_runs < MIN_RUNS:
         return lab_texts + (lock_choices(question, view) if answered and class_board.runs else question), []
@@ -131,7 +137,7 @@ def _build_controls(view: View, class_board: Board) -> dict:
     arms = [{"value": "", "label": view.say("board.all_arms")}]
     arms += [{"value": str(at), "label": name} for at, name in enumerate(class_board.arms)]
     activities = [
-        {"value": name, "label": experiment_name(activity, view.language)} for name, activity in list_experiments(class_board.room).items()
+        {"value": name, "label": experiment_name(activity, view.language), "resets": {"lab": activity.get("lab", "")}} for name, activity in list_experiments(class_board.room).items()
     ]
     arm = _read_arm(view, class_board)
     return blocks.row(

@@ -44,8 +44,8 @@ function ownGuess(question) {
 const isWhole = ({ guess, sure }) => guess && guess !== UNKNOWN && sure;
 
 async function tell(action, values) {
-  const { error } = await act(action, values);
-  if (error) notice(error, "error");
+  const { error, notice: news } = await act(action, values);
+  if (error || news) notice(error || news, error ? "error" : "info");
 }
 
 let isSending = false, isNew = false;
