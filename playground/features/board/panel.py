@@ -124,7 +124,8 @@ def write_csv(view: View) -> tuple[str, str]:
         | {"parameters": student.parameters}
         for student in class_board.runs
     ]
-    return f"class-{class_board.room.code}.csv", csv_of(table_of(rows, HEAD))
+    lab = f"-{class_board.lab.name}" if class_board.lab else ""
+    return f"class-{class_board.room.code}{lab}.csv", csv_of(table_of(rows, HEAD))
 
 
 def _read_arm(view: View, class_board: Board) -> int | None:
@@ -137,7 +138,8 @@ def _build_controls(view: View, class_board: Board) -> dict:
     arms = [{"value": "", "label": view.say("board.all_arms")}]
     arms += [{"value": str(at), "label": name} for at, name in enumerate(class_board.arms)]
     activities = [
-        {"value": name, "label": experiment_name(activity, view.language), "resets": {"lab": activity.get("lab", "")}} for name, activity in list_experiments(class_board.room).items()
+        {"value": name, "label": experiment_name(activity, view.language), "resets": {"lab": activity.get("lab", "")}}
+        for name, activity in list_experiments(class_board.room).items()
     ]
     arm = _read_arm(view, class_board)
     return blocks.row(

@@ -133,13 +133,11 @@ function waiting() {
 /** The question about a lab, while it waits for this member's guess. */
 export const guessAt = (lab) => questions().find(([, question]) => lab && isOf(question, "lab", lab) && isWaiting(question))?.[1];
 
-/** Opens a question; of the one on screen, what is to be chosen next gets the focus. */
-export function openQuestion(question) {
-  const field = fieldOf(question), current = here()?.[1];
-  const choice = (name) => document.querySelector(`[data-panel="${cursor.tab}"] [data-block="choice ${name}"] button`);
-  if (current && isOf(current, field, question.place[field])) /** @type {HTMLElement | null} */ (choice("sure") ?? choice("guess"))?.focus();
-  else move({ ...question.place, tab: ABOUT[field].tab, ...(question.place.lesson ? { notes: "" } : {}) });
-}
+/** Opens a question. */
+export const openQuestion = ({ place }) => move({ ...place, tab: ABOUT[place.lab ? "lab" : "lesson"].tab, ...(place.lesson ? { notes: "" } : {}) });
+
+/** Whether a question is on screen. */
+export const isHere = (question) => here()?.[1] === question;
 
 function titleOf(question) {
   const { lab, lesson } = question.place;
