@@ -238,6 +238,7 @@ export interface Question {
   answered: number;
   mine: boolean; // this visitor's own guess is in
   fixed: boolean; // and can't change any more
+  late?: number; // guesses made after training began
   counts?: Record<string, number[]>;
   answer?: string; // the right one, where an experiment has decided
 }

@@ -3,7 +3,7 @@
 // @ts-check
 
 import { cursor, move, page, subscribe } from "./store.js";
-import { button, h, isDark, notice, read, ready, replaceChildren, same, say } from "./dom.js";
+import { button, h, isDark, notice, paragraph, read, ready, replaceChildren, same, say } from "./dom.js";
 import { blocksOf } from "./answers.js";
 import { act, activities, isMember, looking } from "./room.js";
 import { register, render } from "./kinds.js";
@@ -87,9 +87,10 @@ function forTeacher(about, name, question) {
   const acts = (action, values) => () => tell(action, { activity: name, ...values() });
   const does = (action, key, values = () => ({})) => button({ id: `pg-question-${action}`, onclick: acts(action, values) }, say(key));
   if (!question) return [does("ask", "room_ask", () => ({ about, cursor: looking() }))];
+  const counted = (key) => says(paragraph([say(key, question), question.late && say("room_asked_late", question)]));
   const reveal = (key) => does("reveal", key, () => ({ cursor: looking() })), withdraw = does("withdraw", "room_withdraw");
-  if (question.state === "open") return [says(say("room_asked_open", question)), does("close", "room_close"), reveal("room_reveal"), withdraw];
-  if (question.state === "closed") return [says(say("room_asked_closed", question)), reveal("room_reveal"), withdraw];
+  if (question.state === "open") return [counted("room_asked_open"), does("close", "room_close"), reveal("room_reveal"), withdraw];
+  if (question.state === "closed") return [counted("room_asked_closed"), reveal("room_reveal"), withdraw];
   return [...(question.answer ? [] : [reveal("room_mark")]), withdraw];
 }
 
