@@ -40,7 +40,7 @@ def panel(view: View) -> dict:
     try:
         class_board = find_board(view)
     except Refusal as refusal:
-        return {"step": None, "blocks": [blocks.text("none", refusal.say(view.language), css="pg-caption")]}
+        return {"step": None, "blocks": _build_captions(none=refusal.say(view.language))}
     if class_board is None:
         return {"step": None, "blocks": _build_empty(view)}
     arm = _read_arm(view, class_board)
@@ -74,21 +74,18 @@ def panel(view: View) -> dict:
 
 def _build_guess(view: View, class_board: Board, outcome: Outcome | None) -> tuple[list[dict], list[dict]]:
     """Builds (the title, the question, and the guess at a dealt lab; the verdict on the student's guess once there is one)."""
-    lab = class_board.lab
-    if lab is None:
+    if (lab := class_board.lab) is None:
         title = listed(view.language, (label(knob, view.language) for knob in class_board.activity["arms"][0]))
         return [blocks.text("title", title, css="pg-heading"), blocks.text("question", view.say("board.hidden"), css="pg-about")], []
     lab_texts = [
         blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
     ]
-    if class_board.teacher:
-        options = list_quoted(view.language, (lab.say(view.language, f"guess_{guess}") for guess in lab.guesses))
-        return [*lab_texts, blocks.text("options", options, css="pg-caption"), blocks.question("class", "lab", lab.name)], []
-    if view.read_raw("lab") != lab.name:  # the page's guess belongs to another lab
+    options = list_quoted(view.language, (lab.say(view.language, f"guess_{guess}") for guess in lab.guesses)) if class_board.teacher else ""
+    if class_board.teacher or view.read_raw("lab") != lab.name:  # then the page's guess belongs to another lab
         to_guess = blocks.button("guess", "move", view.say("page.room_guess_first"), to={"lab": lab.name})
-        is_open = class_board.hidden == "results"
-        return [*lab_texts, *([to_guess] if is_open else []), blocks.question("class", "lab", lab.name)], []
+        parts = [to_guess] if class_board.hidden == "results" else _build_captions(options=options)
+        return [*lab_texts, *parts, blocks.question("class", "lab", lab.name)], []
     question, guess, sure, answered = build_question(view, lab.say, lab.guesses, ("lab", lab.name))
     if not answered or outcome is None or class_board.min_runs < MIN_RUNS:
         return lab_texts + (lock_choices(question, view) if answered and class_board.runs else question), []
@@ -103,10 +100,9 @@ def _build_captions(**texts: str) -> list[dict]:
 
 def _build_empty(view: View) -> list[dict]:
     """Builds the board of a class without an experiment: its course progress, for members only while the teacher shows it."""
-    room, number = find_room(view)
+    (room, number), none = find_room(view), _build_captions(none=view.say("board.nothing_dealt"))
     course = progress.build_course_table(view, room, number) if number == TEACHER or room.cursor.get("tab") == BOARD else []
-    names = [blocks.row("controls", _build_names_choice(view), css="controls")] if course and number == TEACHER else []
-    return [blocks.text("none", view.say("board.nothing_dealt"), css="pg-caption"), *names, *course]
+    return none + ([blocks.row("controls", _build_names_choice(view), css="controls")] if course and number == TEACHER else []) + course
 
 
 def write_csv(view: View) -> tuple[str, str]:
@@ -130,8 +126,7 @@ def write_csv(view: View) -> tuple[str, str]:
 
 def _read_arm(view: View, class_board: Board) -> int | None:
     """Returns the arm chosen to be shown; None for all arms."""
-    arm = view.number("arm")
-    return arm if arm is not None and arm < len(class_board.arms) else None
+    return arm if (arm := view.number("arm")) is not None and arm < len(class_board.arms) else None
 
 
 def _build_controls(view: View, class_board: Board) -> dict:
@@ -301,5 +296,5 @@ def _build_runs(view: View, class_board: Board, students: list[ClassRun]) -> dic
                 view.say("page.seconds", seconds=f"{student.run.seconds:.1f}"),
             ],
         })  # fmt: skip
-    head = [view.say(f"board.{name}" if name in ("student", "arm", "step") else f"compare.{name}") for name in HEAD]
+    head = [view.say(f"board.{name}" if name in HEAD[:3] else f"compare.{name}") for name in HEAD]
     return kinds.board("runs", head, rows, view.say("board.runs"), view.say("board.nobody"))
