@@ -15,6 +15,7 @@ from playground.rooms.room import TEACHER, Room
 
 KIND = "experiment"
 LEAST_ARMS, MOST_ARMS = 2, 8
+MIN_RUNS = 2  # ended runs of each arm before a verdict
 ORDERS = ("together", "in_turn")  # all train at once, or one after the other
 BOARD = "board"  # the tab that shows the runs of a class
 Activity = Mapping[str, Any]

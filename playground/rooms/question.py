@@ -17,6 +17,7 @@ Question = Mapping[str, Any]
 KIND = "question"
 SURE = choices("sure")  # percent
 LEAST = 3  # guesses in all before any is shown, and guesses of one option before its degrees of certainty are shown
+LATE = "late"  # marks a guess made after training began
 ABOUT = ("lab", "lesson")  # fields of the cursor that can have a question
 
 
@@ -44,14 +45,20 @@ def guess(question: Question, room: Room, number: int, option: str, sure: str) -
     require(not _is_fixed(question, room, number), "lessons.fixed")
     for name, value, among in (("guess", option, question["options"]), ("sure", sure, SURE)):
         require(value in among, "config.not_a_choice", name=name, value=shortened(value), choices=", ".join(among))
-    return {**question, "answers": {**question["answers"], str(number): [option, sure]}}
+    is_late = any(_list_begun(question, room))
+    return {**question, "answers": {**question["answers"], str(number): [option, sure, *([LATE] if is_late else [])]}}
 
 
 def _is_fixed(question: Question, room: Room, number: int) -> bool:
     """Tells whether a member can't guess any more: of its lab, dealt to the class, their run has begun, or any run since they guessed."""
-    lab, key = question["place"].get("lab", ""), str(number)
-    dealt = (activity["runs"] for activity in room.activities.values() if activity["kind"] == DEALT and lab and activity.get("lab") == lab)
-    return any(key in runs or (runs and key in question["answers"]) for runs in dealt)
+    key = str(number)
+    return any(key in runs or (runs and key in question["answers"]) for runs in _list_begun(question, room))
+
+
+def _list_begun(question: Question, room: Room) -> list[Mapping[str, str]]:
+    """Lists the runs of each experiment in which the question's lab was dealt."""
+    lab = question["place"].get("lab", "")
+    return [each["runs"] for each in room.activities.values() if each["kind"] == DEALT and lab and each.get("lab") == lab]
 
 
 def find_by_lab(room: Room, lab: str) -> Question | None:
@@ -73,9 +80,15 @@ def close(question: Question, room: Room, number: int) -> Question:
     if question["state"] != "open":
         return question
     guesses = list(question["answers"].values())
-    counts = {option: [guesses.count([option, sure]) for sure in SURE] for option in question["options"]}
-    common = {name: question[name] for name in ("kind", "place", "options")}
+    counts = {option: [sum(guess[:2] == [option, sure] for guess in guesses) for sure in SURE] for option in question["options"]}
+    common = {name: question[name] for name in ("kind", "place", "options")} | _count_late(question)
     return {**common, "state": "closed", "joined": len(room.members), "counts": counts}
+
+
+def _count_late(question: Question) -> dict[str, int]:
+    """Counts the guesses made after the first run of the lab had begun; {} without one."""
+    late = sum(LATE in guess for guess in question["answers"].values()) if question["state"] == "open" else question.get("late", 0)
+    return {"late": late} if late else {}
 
 
 def reveal(question: Question, room: Room, number: int, answer: str) -> Question:
@@ -94,7 +107,7 @@ def view(question: Question, room: Room, number: int) -> dict[str, Any]:
     else:
         counts = {"joined": question["joined"], "answered": count_guesses(question["counts"]), "mine": False, "fixed": False}
     answer = {"counts": hide_small_groups(question["counts"]), "answer": question["answer"]} if state == "revealed" else {}
-    return {"place": question["place"], "state": state, **counts, **answer}
+    return {"place": question["place"], "state": state, **counts, **_count_late(question), **answer}
 
 
 def hide_small_groups(counts: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:

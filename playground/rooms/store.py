@@ -206,6 +206,9 @@ class SavedRooms:
             raise Refusal("rooms.not_in")
         return room, number
 
+    def exists(self, code: str) -> bool:
+        return self._find_open(code) is not None
+
     def find_attended(self, token: str) -> list[tuple[Room, int]]:
         """Returns the rooms whose rules bind the token's holder, with their number: joined rooms that they have open, else all joined."""
         numbers = [(room, room.number_of(ticket_of(room.code, token))) for room in list(self._rooms.values()) if room.ends > self._clock()]

@@ -161,11 +161,13 @@ class RoomActions:
         guess, sure = call.value("guess", str), call.value("sure", str)
         self._change(call, question.KIND, lambda posed, room, number: question.guess(posed, room, number, guess, sure))
 
-    def reveal(self, call: ActionRequest) -> None:
-        """Reveals the answer by now: of the class's runs, else of the arms' runs at the teacher's cursor."""
+    def reveal(self, call: ActionRequest) -> dict[str, Any] | None:
+        """Reveals the answer by now: of the class's runs, else of the arms' runs at the teacher's cursor. The second time, says if there is
+        none yet."""
         visible = self._rooms.view(*call.key)
         require_teacher(visible["number"])
-        place, fields = _find_question(visible["activities"], call.activity)["place"], call.cursor
+        posed, fields = _find_question(visible["activities"], call.activity), call.cursor
+        place, was_revealed = posed["place"], posed["state"] == "revealed"
         try:
             context = {"run": fields.get("run", ""), **({"arms": fields["arms"]} if fields.get("arms") else {})} if "lab" in place else {}
             context |= {"room": call.code, "activity": fields.get("activity", "")}
@@ -174,6 +176,7 @@ class RoomActions:
         except Refusal:  # a run was deleted, or doesn't know the answer yet
             answer = ""
         self._change(call, question.KIND, lambda posed, room, number: question.reveal(posed, room, number, answer))
+        return None if answer or not was_revealed else {"notice": say(call.language, "lessons.class_undecided")}
 
     def read_result(self, call: ActionRequest) -> dict[str, Any]:
         """Returns the blocks of a revealed question, from the data that this member may see only."""
@@ -253,7 +256,9 @@ class RoomActions:
             return activities.add_activity(room, experiment.create(base, arms, order, room, name, first))
 
         activity, dealt = list(self._rooms.change(*call.key, add).activities.items())[-1]
+        needed = experiment.MIN_RUNS * len(arms)
         sentences = [say(call.language, "page.room_dealt", arms=len(arms)), name_empty_arms(call.language, dealt)]
+        sentences.append(len(dealt["dealt"]) < needed and say(call.language, "page.room_deal_short", needed=needed))
         return {"activity": activity, "lab": name, "notice": paragraph(sentences)}
 
     def _find_run(self, activity: activities.Activity, number: int) -> Run | None:

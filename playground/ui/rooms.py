@@ -29,7 +29,7 @@ from playground.ui.room_actions import ActionRequest, RoomActions
 
 POLL_S, HEARTBEAT_S = 1.0, 15.0  # seconds until a closed page is noticed; between keep-alive comments on a quiet stream
 MIN_INTERVAL_S = 0.2  # minimum seconds between two events of a stream: changes in between are sent together
-GONE = b"event: gone\ndata: {}\n\n"
+GONE, ENDED = b"event: gone\ndata: {}\n\n", b"event: gone\ndata: {\"ended\":true}\n\n"
 
 
 def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[GuardedRoute]:
@@ -93,8 +93,8 @@ async def _stream(rooms: Rooms, code: str, ticket: str, request: Request) -> Asy
                 quiet_s = 0.0
                 try:
                     yield b"data: %b\n\n" % orjson.dumps(rooms.view(code, ticket))
-                except Refusal:
-                    yield GONE
+                except Refusal:  # one who was in it may know that it has ended
+                    yield GONE if rooms.exists(code) else ENDED
                     return
                 await asyncio.sleep(MIN_INTERVAL_S)
             elif (quiet_s := quiet_s + POLL_S) >= HEARTBEAT_S:

@@ -113,14 +113,14 @@ test("a room that is over is forgotten, and why is shown: it ended, or its file 
     await enter({});
     assert.ok(localStorage.getItem("playground-room"));
     answers = { room: { error: "The file was damaged.", key } };
-    streams.at(-1).listeners.gone();
+    streams.at(-1).listeners.gone({ data: "{}" });
     assert.deepEqual([page.room, localStorage.getItem("playground-room"), streams.at(-1).readyState], [null, null, 2]);
     await settled();
     assert.equal(document.querySelectorAll(".pg-notice").at(-1).dataset.text, text);
   }
   document.body.replaceChildren();
   await enter(TEACHER);
-  await Promise.all([leaving("end"), streams.at(-1).listeners.gone()]);
+  await Promise.all([leaving("end"), streams.at(-1).listeners.gone({ data: "{}" })]);
   assert.equal(document.querySelectorAll(".pg-notice").length, 0, "who ends it is not told so in red");
 });
 

@@ -62,6 +62,7 @@ def test_once_closed_no_number_is_left_and_leaving_tells_nothing():
     begun = activities.put_activity(ROOM, "arms", {"kind": experiment.KIND, "lab": "softmax", "runs": {"1": "run"}})
     late = question.guess(asked(), begun, 2, "grows", "75")  # the first guess of a member who has no run is still taken
     assert [question.view(late, room, 2)["fixed"] for room in (ROOM, begun)] == [False, True]
+    assert [seen(each)["late"] for each in (late, question.reveal(late, begun, TEACHER, ""))] == [1, 1], "counted apart"
     waits = [question.awaits_guess(posed, begun, number) for posed in (asked(), late, closed) for number in (TEACHER, 1, 2)]
     assert waits == [False, False, True] + 6 * [False]
     for number in (1, 2):

@@ -156,6 +156,7 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
             monkeypatch.setattr(progress, "MIN_RUNS", least)
             do(site, TEACHER, "reveal", code=dealt["code"], activity=posed, cursor={"run": "reverse", "activity": code["activity"]})
             assert activities(site, TEACHER, code)[posed]["answer"] == right, "by the class's runs, once they are enough"
+        assert ids(board(site, BEN, code)) & {"guess", "class"} == {"class"}, "what the class guessed stays, whatever lab is in the address"
         do(site, TEACHER, "cursor", code=dealt["code"], cursor={"tab": "map"})
         panel, names = board(site, TEACHER, code, "zh"), [lab.say("zh", f"name_{arm}") for arm in lab.arms]
         left = listed("zh", [f"“{name}”" for arm, name in zip(lab.arms, names, strict=True) if arm not in {one.arm for one in came}])
@@ -167,11 +168,11 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
         assert (column_of(panel, "arms", 0), left == listed("zh", [f"“{name}”" for name in names[2:]])) == (names, name != "heads")
         ends = {f"{one.numbers['loss']:.3f}" if lab.judged == "loss" else percent(one.numbers["exact"]) for one in came}
         assert {*column_of(panel, "arms", 2)} - {"–"} == ends
-        offered = block(board(site, TEACHER, code, "zh", lab=name), "guess")["options"]
-        assert [one["value"] for one in offered] == [*lab.guesses]
+        assert ids(panel) & {"guess", "options", "class"} == {"options", "class"}, "a teacher doesn't guess"
+        assert block(panel, "activity")["options"][-1]["resets"] == {"lab": name}, "the address follows"
         told = [text["text"] for text in panel["blocks"] if text["id"] == "unheld"]
         assert told == ([unheld] if (unheld := left and say("zh", "board.unheld", arms=left)) else [])
-        assert unheld in code["notice"]
+        assert code["notice"].endswith(unheld + say("zh", "page.room_deal_short", needed=2 * len(lab.arms)))
         (shown,) = board(site, TEACHER, code, "zh", present="1", revealed="on")["blocks"]
         assert (block(panel, "verdict")["text"], shown["title"]) == (verdict, lab.say("zh", "short") + verdict)
         for activity in (posed, code["activity"]):

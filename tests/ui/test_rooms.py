@@ -234,7 +234,7 @@ def test_an_experiment_marks_the_right_guess_once_it_has_run(group, monkeypatch)
     group.ask(cursor := {"run": "reverse", "lab": "bug_source"})
     group.more(*[(lab.guesses[0], "95")] * 3)
     assert (group.reveal(**cursor), group.question(ANNA)["answer"]) == ({"done": True}, "")
-    assert say("en", "lessons.class_undecided") in group.result(ANNA)["blocks"][0]["caption"]
+    assert group.reveal(**cursor)["notice"] in group.result(ANNA)["blocks"][0]["caption"]
     ids = group.site.act(CARL, "experiment", "reverse", lab="bug_source", seed=1, guess=lab.guesses[0], sure="75")["arms"]
     arms = ".".join(done(group.site.runs.get(id)).id for id in ids)
     assert group.reveal(**cursor, arms=arms) == {"done": True}

@@ -7,7 +7,7 @@ import { reply } from "../../ui/static/actions.js";
 import { ACTS } from "../../ui/static/controls.js";
 import { act, activities } from "../../ui/static/room.js";
 import { FORMS } from "../../ui/static/room_dialog.js";
-import { guessAt, openQuestion } from "../../ui/static/room_question.js";
+import { guessAt, isHere, openQuestion } from "../../ui/static/room_question.js";
 import { sample } from "../../ui/static/pen.js";
 import { register } from "../../ui/static/kinds.js";
 import { open } from "../../ui/static/dialogs.js";
@@ -64,13 +64,13 @@ async function drawArm() {
   const isShown = experiment?.arm && experiment.name !== away && (!isThere || isBoard);
   if (!isShown) return void place?.remove();
   if (!place) frame.parentElement.append((place = h("div", { id: "pg-arm", role: "group" })));
-  const question = guessAt(experiment.lab), guess = () => openQuestion(question);
-  if (same(place, [experiment, waiting, isThere, isBoard, question?.place])) return;
+  const question = guessAt(experiment.lab), guess = () => openQuestion(question), isAsked = isHere(question);
+  if (same(place, [experiment, waiting, isThere, isBoard, question?.place, isAsked])) return;
   const waits = waiting === experiment.name, label = say("room_arm", { arm: armName(experiment) });
   const open = () => openMine({ run: experiment.run });
   const begin = () => train(experiment.name);
   const doing = experiment.run ? !isThere && button({ id: "pg-arm-open", onclick: open }, say("room_arm_open"))
-    : question ? button({ id: "pg-arm-guess", class: "pg-main", onclick: guess }, say("room_guess_first"))
+    : question ? !isAsked && button({ id: "pg-arm-guess", class: "pg-main", onclick: guess }, say("room_guess_first"))
     : button({ id: "pg-arm-train", class: "pg-main", disabled: waits, onclick: begin }, say(waits ? "room_arm_waits" : "room_arm_train"));
   const toBoard = () => move({ tab: "board", activity: experiment.name });
   const board = isBoard && !question && button({ id: "pg-arm-board", onclick: toBoard }, say("room_arm_board"));
@@ -83,7 +83,7 @@ function putAway(name) {
   away = name;
   drawArm();
 }
-subscribe(["room", "boot", "tab", "run"], drawArm);
+subscribe(["room", "boot", "tab", "lab", "run"], drawArm);
 
 /** The runs of a class, a row each; a press on a student opens the run. */
 register("board", (element, block) => {
@@ -152,11 +152,11 @@ function armsOfLab() {
   return { about: "room_deal_lab_about", elements: [labelled("room_deal_lab_name", lab), plan], message: () => ({ lab: lab.value }), action: "deal_lab" };
 }
 
-/** The plan of a dealt lab in this room: its arms and its minutes, and how many arms stay without a student. */
-function planned({ arms, first, minutes }) {
+/** The plan of a dealt lab in this room: its arms and its minutes, and how many students are missing for a verdict. */
+function planned({ arms, first, minutes, needed }) {
   const students = page.room.members.length, values = { count: arms.length, arms: arms.join(" · "), students, minutes };
-  const isShort = students < arms.length, left = { left: arms.length - students, first: (first.length ? first : arms).join(" · ") };
-  return paragraph([say("room_deal_plan", values), isShort ? say("room_deal_short", left) : ""]);
+  const order = students < arms.length && say("room_deal_first", { first: (first.length ? first : arms).join(" · ") });
+  return paragraph([say("room_deal_plan", values), students < needed && say("room_deal_short", { needed }), order]);
 }
 
 /** The settings at the left. */

@@ -15,9 +15,10 @@ from playground.features.board.class_board import (
     find_room,
     fit_power_law,
     list_experiments,
+    list_quoted,
     name_empty_arms,
 )
-from playground.features.board.progress import MIN_RUNS, judge_lab, write_guesses, write_verdict
+from playground.features.board.progress import judge_lab, write_guesses, write_verdict
 from playground.features.shared import blocks, experiment as lab_experiment, panels
 from playground.features.shared.figures.theme import minus
 from playground.features.shared.labs import build_exhibits, build_question, lock_choices
@@ -26,7 +27,7 @@ from playground.features.shared.queries.learning_curves import LearningCurve, ba
 from playground.features.shared.selected_runs import POLL_MS
 from playground.features.shared.view import View, percent
 from playground.lessons.lab import Outcome
-from playground.rooms.experiment import BOARD
+from playground.rooms.experiment import BOARD, MIN_RUNS
 from playground.rooms.room import TEACHER
 from playground.runs.tables import csv_of, table_of
 from playground.words import listed, paragraph
@@ -39,7 +40,7 @@ def panel(view: View) -> dict:
     try:
         class_board = find_board(view)
     except Refusal as refusal:
-        return {"step": None, "blocks": [blocks.text("none", refusal.say(view.language), css="pg-caption")]}
+        return {"step": None, "blocks": _build_captions(none=refusal.say(view.language))}
     if class_board is None:
         return {"step": None, "blocks": _build_empty(view)}
     arm = _read_arm(view, class_board)
@@ -73,16 +74,18 @@ def panel(view: View) -> dict:
 
 def _build_guess(view: View, class_board: Board, outcome: Outcome | None) -> tuple[list[dict], list[dict]]:
     """Builds (the title, the question, and the guess at a dealt lab; the verdict on the student's guess once there is one)."""
-    lab = class_board.lab
-    if lab is None:
+    if (lab := class_board.lab) is None:
         title = listed(view.language, (label(knob, view.language) for knob in class_board.activity["arms"][0]))
         return [blocks.text("title", title, css="pg-heading"), blocks.text("question", view.say("board.hidden"), css="pg-about")], []
     lab_texts = [
         blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
     ]
-    if view.read_raw("lab") != lab.name:  # the page's guess belongs to another lab
-        return [*lab_texts, blocks.button("guess", "move", view.say("page.room_guess_first"), to={"lab": lab.name})], []
+    options = list_quoted(view.language, (lab.say(view.language, f"guess_{guess}") for guess in lab.guesses)) if class_board.teacher else ""
+    if class_board.teacher or view.read_raw("lab") != lab.name:  # then the page's guess belongs to another lab
+        to_guess = blocks.button("guess", "move", view.say("page.room_guess_first"), to={"lab": lab.name})
+        parts = [to_guess] if class_board.hidden == "results" else _build_captions(options=options)
+        return [*lab_texts, *parts, blocks.question("class", "lab", lab.name)], []
     question, guess, sure, answered = build_question(view, lab.say, lab.guesses, ("lab", lab.name))
     if not answered or outcome is None or class_board.min_runs < MIN_RUNS:
         return lab_texts + (lock_choices(question, view) if answered and class_board.runs else question), []
@@ -97,10 +100,9 @@ def _build_captions(**texts: str) -> list[dict]:
 
 def _build_empty(view: View) -> list[dict]:
     """Builds the board of a class without an experiment: its course progress, for members only while the teacher shows it."""
-    room, number = find_room(view)
+    (room, number), none = find_room(view), _build_captions(none=view.say("board.nothing_dealt"))
     course = progress.build_course_table(view, room, number) if number == TEACHER or room.cursor.get("tab") == BOARD else []
-    names = [blocks.row("controls", _build_names_choice(view), css="controls")] if course and number == TEACHER else []
-    return [blocks.text("none", view.say("board.nothing_dealt"), css="pg-caption"), *names, *course]
+    return none + ([blocks.row("controls", _build_names_choice(view), css="controls")] if course and number == TEACHER else []) + course
 
 
 def write_csv(view: View) -> tuple[str, str]:
@@ -118,20 +120,21 @@ def write_csv(view: View) -> tuple[str, str]:
         | {"parameters": student.parameters}
         for student in class_board.runs
     ]
-    return f"class-{class_board.room.code}.csv", csv_of(table_of(rows, HEAD))
+    lab = f"-{class_board.lab.name}" if class_board.lab else ""
+    return f"class-{class_board.room.code}{lab}.csv", csv_of(table_of(rows, HEAD))
 
 
 def _read_arm(view: View, class_board: Board) -> int | None:
     """Returns the arm chosen to be shown; None for all arms."""
-    arm = view.number("arm")
-    return arm if arm is not None and arm < len(class_board.arms) else None
+    return arm if (arm := view.number("arm")) is not None and arm < len(class_board.arms) else None
 
 
 def _build_controls(view: View, class_board: Board) -> dict:
     arms = [{"value": "", "label": view.say("board.all_arms")}]
     arms += [{"value": str(at), "label": name} for at, name in enumerate(class_board.arms)]
     activities = [
-        {"value": name, "label": experiment_name(activity, view.language)} for name, activity in list_experiments(class_board.room).items()
+        {"value": name, "label": experiment_name(activity, view.language), "resets": {"lab": activity.get("lab", "")}}
+        for name, activity in list_experiments(class_board.room).items()
     ]
     arm = _read_arm(view, class_board)
     return blocks.row(
@@ -293,5 +296,5 @@ def _build_runs(view: View, class_board: Board, students: list[ClassRun]) -> dic
                 view.say("page.seconds", seconds=f"{student.run.seconds:.1f}"),
             ],
         })  # fmt: skip
-    head = [view.say(f"board.{name}" if name in ("student", "arm", "step") else f"compare.{name}") for name in HEAD]
+    head = [view.say(f"board.{name}" if name in HEAD[:3] else f"compare.{name}") for name in HEAD]
     return kinds.board("runs", head, rows, view.say("board.runs"), view.say("board.nobody"))

@@ -8,11 +8,10 @@ from playground.features.shared.view import View
 from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, ControlledExperiment, Outcome, Result, above
 from playground.lessons.course import LESSONS, Lesson
 from playground.rooms.answers import PROGRESS
+from playground.rooms.experiment import MIN_RUNS
 from playground.rooms.question import count_guesses, hide_small_groups
 from playground.rooms.room import Room
 from playground.words import listed, paragraph
-
-MIN_RUNS = 2  # ended runs per arm before a guess is scored
 
 
 def build_course_table(view: View, room: Room, number: int) -> list[dict]:

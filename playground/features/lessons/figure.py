@@ -11,6 +11,7 @@ SHADES = (4, 6, 9)  # of the sequential scale, from the least confident: differi
 LINE, BAR, GAP = 17, 24, 14  # px of height: of a line of words, of a bar, between a bar and the next words
 LEGEND, AXIS = 34, 44  # px above and below
 NUMBER = 34  # px beside the longest bar
+WIDE = 560  # px from which the legend is one line
 CHECK = "✓"
 
 
@@ -56,9 +57,10 @@ def histogram(
     sums = values.sum(axis=1)
     notes = _annotate(texts, tops[:-1], sums, middles, right, scale * theme.SIZE)
     most = max(int(sums.max(initial=0)), 1)
-    height = LEGEND + float(tops[-1]) + AXIS
+    legend = LEGEND * (1 if style.width >= WIDE else len(degrees))
+    height = legend + float(tops[-1]) + AXIS
     layout = style.layout(
-        height, (8, NUMBER, LEGEND, AXIS),
+        height, (8, NUMBER, legend, AXIS),
         barmode="stack", showlegend=graded, annotations=notes,
         legend={
             "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "traceorder": "normal",

@@ -20,6 +20,7 @@ from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.course import LESSONS, list_labs
 from playground.lessons.lab import Lab, Lines, Value
 from playground.lessons.labs import FOLDERS, LABS, START, get
+from playground.rooms.experiment import MIN_RUNS
 
 FILE = "thumbnails.json"
 POINTS = 26  # maximum per line
@@ -60,11 +61,13 @@ def list_titles(language: str) -> dict[str, str]:
 
 
 def list_dealable(language: str) -> dict[str, dict[str, Any]]:
-    """Returns the labs whose arms a teacher can deal to a class: the arms' names, the default ones, and the minutes needed."""
+    """Returns the labs whose arms a teacher can deal to a class: the arms' names, the default ones, the minutes, and the
+    students that a verdict needs."""
 
     def describe(lab: ControlledExperiment) -> dict[str, Any]:
         names = {arm: lab.say(language, f"name_{arm}") for arm in lab.arms}
-        return {"arms": [*names.values()], "first": [names[arm] for arm in lab.decisive], "minutes": lab.minutes}
+        first, needed = [names[arm] for arm in lab.decisive], MIN_RUNS * len(names)
+        return {"arms": [*names.values()], "first": first, "minutes": lab.minutes, "needed": needed}
 
     return {lab.name: describe(lab) for lab in LABS.values() if _is_dealt(lab)}
 

@@ -73,6 +73,7 @@ def _write_caption(screen: Screen, question: Mapping[str, Any], names: Sequence[
     count_by_guess = sorted(((sum(row), name) for row, name in zip(counts.values(), names, strict=True)), key=lambda pair: -pair[0])
     each = listed(screen.language, [screen.say("lessons.class_count", guess=name, count=count) for count, name in count_by_guess if count])
     sentences = [screen.say("lessons.class_guessed", answered=count_guesses(counts), joined=question["joined"], each=each)]
+    sentences += [screen.say("page.room_asked_late", late=question["late"])] if question.get("late") else []
     *by_sure, unsure_count = map(sum, zip(*counts.values(), strict=True))
     if not unsure_count:  # else the mean would reveal the confidence of a few
         mean = sum(int(sure) * count for sure, count in zip(SURE, by_sure, strict=True)) / count_guesses(counts)

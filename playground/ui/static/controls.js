@@ -12,8 +12,8 @@ import { register } from "./kinds.js";
 
 /** One of a few values of a cursor field, or of a live knob of the run on screen. */
 register("choice", (element, block) => {
-  const take = (value, pressed) => {
-    if (!block.knob) return void move({ [block.field]: value, ...block.resets });
+  const take = ({ value, resets }, pressed) => {
+    if (!block.knob) return void move({ [block.field]: value, ...block.resets, ...resets });
     for (const other of pressed.parentElement.children) other.setAttribute("aria-pressed", String(other === pressed));
     element.pgText = ""; // what the server says of it is drawn in any case
     command("live", { knob: block.knob, value });
@@ -21,7 +21,7 @@ register("choice", (element, block) => {
   const option = (choice) => {
     const { value, label, hue } = choice;
     const about = { "aria-pressed": String(value === block.value), disabled: block.off, dataset: { value }, class: hue ? `hue-${hue}` : "" };
-    return button({ ...about, ...(block.tokens ? modelText() : {}), onclick: (event) => take(value, event.currentTarget) }, label);
+    return button({ ...about, ...(block.tokens ? modelText() : {}), onclick: (event) => take(choice, event.currentTarget) }, label);
   };
   const id = `pg-choice-${block.id}`, about = { class: "pg-segments", role: "group", "aria-labelledby": id };
   element.replaceChildren(h("span", { class: "pg-label", id }, block.label), h("div", about, block.options.map(option)));

@@ -105,7 +105,7 @@ export interface Boot {
   glossary: { terms: Term[]; not: string[] };
   course: { name: string; title: string; to: Record<string, string>; look: string[]; steps: (import("./blocks").LessonStep & { when: Record<string, any> })[] }[];
   labs: Record<string, string>; // what every lab is called
-  dealt_labs: Record<string, { arms: string[]; first: string[]; minutes: number }>; // those whose arms can be dealt out to a class, and what that comes to
+  dealt_labs: Record<string, { arms: string[]; first: string[]; minutes: number; needed: number }>; // those whose arms can be dealt out to a class, and what that comes to
   knobs: string[]; // those that have a control
   groups: Record<string, string[]>; // the same by their parts
   task_steps: Record<string, number>; // of tasks that take longer than usual
@@ -238,6 +238,7 @@ export interface Question {
   answered: number;
   mine: boolean; // this visitor's own guess is in
   fixed: boolean; // and can't change any more
+  late?: number; // guesses made after training began
   counts?: Record<string, number[]>;
   answer?: string; // the right one, where an experiment has decided
 }

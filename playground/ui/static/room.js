@@ -108,10 +108,12 @@ function connect() {
     if (isCalled && explore(false)) notice(say("room_called"));
     else obey();
   };
-  stream.addEventListener("gone", () => {
+  stream.addEventListener("gone", ({ data }) => {
     if (stream !== source) return;
     exit();
-    if (!isLeaving) tellOver(code, teacher ? "info" : "error");
+    if (isLeaving) return;
+    if (JSON.parse(data).ended) notice(say("room_ended"));
+    else tellOver(code, teacher ? "info" : "error");
   });
   stream.onerror = () => stream === source && stream.readyState === EventSource.CLOSED && setTimeout(() => stream === source && connect(), AGAIN);
 }

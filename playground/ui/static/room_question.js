@@ -3,7 +3,7 @@
 // @ts-check
 
 import { cursor, move, page, subscribe } from "./store.js";
-import { button, h, isDark, notice, read, ready, replaceChildren, same, say } from "./dom.js";
+import { button, h, isDark, notice, paragraph, read, ready, replaceChildren, same, say } from "./dom.js";
 import { blocksOf } from "./answers.js";
 import { act, activities, isMember, looking } from "./room.js";
 import { register, render } from "./kinds.js";
@@ -44,8 +44,8 @@ function ownGuess(question) {
 const isWhole = ({ guess, sure }) => guess && guess !== UNKNOWN && sure;
 
 async function tell(action, values) {
-  const { error } = await act(action, values);
-  if (error) notice(error, "error");
+  const { error, notice: news } = await act(action, values);
+  if (error || news) notice(error || news, error ? "error" : "info");
 }
 
 let isSending = false, isNew = false;
@@ -87,9 +87,10 @@ function forTeacher(about, name, question) {
   const acts = (action, values) => () => tell(action, { activity: name, ...values() });
   const does = (action, key, values = () => ({})) => button({ id: `pg-question-${action}`, onclick: acts(action, values) }, say(key));
   if (!question) return [does("ask", "room_ask", () => ({ about, cursor: looking() }))];
+  const counted = (key) => says(paragraph([say(key, question), question.late && say("room_asked_late", question)]));
   const reveal = (key) => does("reveal", key, () => ({ cursor: looking() })), withdraw = does("withdraw", "room_withdraw");
-  if (question.state === "open") return [says(say("room_asked_open", question)), does("close", "room_close"), reveal("room_reveal"), withdraw];
-  if (question.state === "closed") return [says(say("room_asked_closed", question)), reveal("room_reveal"), withdraw];
+  if (question.state === "open") return [counted("room_asked_open"), does("close", "room_close"), reveal("room_reveal"), withdraw];
+  if (question.state === "closed") return [counted("room_asked_closed"), reveal("room_reveal"), withdraw];
   return [...(question.answer ? [] : [reveal("room_mark")]), withdraw];
 }
 
@@ -133,13 +134,11 @@ function waiting() {
 /** The question about a lab, while it waits for this member's guess. */
 export const guessAt = (lab) => questions().find(([, question]) => lab && isOf(question, "lab", lab) && isWaiting(question))?.[1];
 
-/** Opens a question; of the one on screen, what is to be chosen next gets the focus. */
-export function openQuestion(question) {
-  const field = fieldOf(question), current = here()?.[1];
-  const choice = (name) => document.querySelector(`[data-panel="${cursor.tab}"] [data-block="choice ${name}"] button`);
-  if (current && isOf(current, field, question.place[field])) /** @type {HTMLElement | null} */ (choice("sure") ?? choice("guess"))?.focus();
-  else move({ ...question.place, tab: ABOUT[field].tab, ...(question.place.lesson ? { notes: "" } : {}) });
-}
+/** Opens a question. */
+export const openQuestion = ({ place }) => move({ ...place, tab: ABOUT[place.lab ? "lab" : "lesson"].tab, ...(place.lesson ? { notes: "" } : {}) });
+
+/** Whether a question is on screen. */
+export const isHere = (question) => here()?.[1] === question;
 
 function titleOf(question) {
   const { lab, lesson } = question.place;

@@ -65,9 +65,10 @@ class Value(TypedDict):
 
 
 class Option(Value, total=False):
-    """A value that can be chosen. `hue` colours its button."""
+    """A value that can be chosen. `hue` colours its button; `resets` are more fields of the cursor that it sets."""
 
     hue: str
+    resets: dict[str, str]
 
 
 class Shades(TypedDict):
