@@ -146,7 +146,8 @@ def test_the_beliefs_come_one_at_a_time_and_a_student_and_a_teacher_are_told_the
             button = named(page, name)
             assert button["label"] == say("en", f"checks.{key}", count=12, right=right)
             assert button["to"] == {"lesson": name, "toss": "13" if key == "own_result" else ""}
-    gain, table, _ = asked(site, "after", "reverse", toss=13, checked=".".join(stored))
+    gain, _, table, *graded = asked(site, "after", "reverse", toss=13, checked=".".join(stored))
+    assert all(block["way"]["reason"] in block["why"] for block in (*over, *graded))
     assert gain["text"] == say("en", "checks.gain_after", all=12, before=4, after=12)
     assert [row[1:] for row in table["rows"]] == [["✓", "✓"]] * 4 + [["✗", "✓"]] * 8
     for answers, before in ((stored, "4of12"), (stored[1:], "0of0")):  # a round that is under way tells nothing
