@@ -192,9 +192,9 @@ WORKED_OUT: dict[str, Callable[[str], float]] = {
 }
 SHOWN = {  # what a block says of the numbers of an answer, in their order
     "qkv": r"Dot product (\S+),",
-    "importance": r"at step (\d+) .*“wir”: ([\d.]+) →",
+    "importance": r"“wir”: ([\d.]+) →",
     "triangle": r"“i”, (\d+) positions further right \((\d+)",
-    "wider": r"Exact match\D+([\d.]+)",
+    "wider": r"Exact match\D+([\d.]+)\D+greedy\D+([\d.]+)",
     "padding": r"(\d+) of (\d+) cells are masked; (\d+) padding",
     "unchanged": r"exact match\D+100\.0\D+[\d.]+\D+−([\d.]+).*On (\d+)",
     "cheating": r"\(row (\d+)\).*\(column (\d+)\): weight exactly (\d)",
@@ -204,7 +204,6 @@ SHOWN = {  # what a block says of the numbers of an answer, in their order
     "gpt": r"(\d+) of (\d+) cells are masked; 0 padding",
 }
 FIGURES: dict[str, Callable] = {  # and what figures, their curves, a sheet and greedy decoding say
-    "wider": lambda page, _: numbers(named(page("evaluation", method="greedy"), "scores")["rows"][0][1]),
     "unchanged": lambda page, _: [max(np.take(named(page("importance"), "importance-cross")["figure"]["data"][0]["x"], [2, 3, 4, 5, 7]))],
     "sentences": lambda _, curves: [100 * row[name] for row in curves if row["step"] == 40 for name in ("token_accuracy", "exact_match")],
     "parts": lambda page, _: [len(named(page("map"), "sheet")["terms"])],
