@@ -95,6 +95,9 @@ def test_see_it_brings_the_numbers_into_sight_and_the_course_tells_the_result(vi
     question(page, "more_heads").locator("button").first.click()
     question(page, "more_heads").get_by_role("button", name=words("checks.see")).click()
     expect(page.locator("[data-block='text costs-said']")).to_be_in_viewport()
+    expect(page.locator("#pg-lesson-bar")).to_contain_text(words("checks.more_heads_why", **checks.BELIEFS["more_heads"].measured))
+    page.locator("#pg-lesson-bar").get_by_role("button", name=words("page.check_back")).click()
+    expect(question(page, "more_heads")).to_be_in_viewport()
     keys = {name: belief.pose() for name, belief in checks.BELIEFS.items()}
     answers = {name: [_hash(posed), str(posed.key)] for name, posed in keys.items()}
     page.evaluate("before => localStorage.setItem('playground-checks', JSON.stringify({before}))", answers)

@@ -205,7 +205,7 @@ def _build_costs(view: View) -> list[dict]:
     other_heads = view.say(fact.key, **fact.values | {"heads": listed(view.language, costs.by_heads)})
     lengths, cost = view.say("diagnostics.lengths", s=s, t=t), _write_fact(view, query.cost(costs.parameters, costs.flops))
     sentences = [other_heads, lengths, cost, view.say("diagnostics.agree" if same else "diagnostics.disagree")]
-    return [blocks.table("costs-table", head, rows, rowheads=True), blocks.text("costs-said", paragraph(sentences), css="pg-caption")]
+    return [blocks.text("costs-said", paragraph(sentences), css="pg-caption"), blocks.table("costs-table", head, rows, rowheads=True)]
 
 
 # ---- sentences ----

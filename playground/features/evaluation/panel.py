@@ -65,7 +65,7 @@ def _build_table(view: View, report: Scores, beam: int) -> dict:
 
     exact = format_share(view, report.evaluated, "exact_match")  # decoded greedily
     if beam > 1:
-        exact = annotate(percent(1 - report.wrong / report.sentences))
+        exact = f"{annotate(percent(1 - report.wrong / report.sentences))} ({view.say('page.method_greedy')}: {exact})"
     bleu_about = view.say("evaluation.bleu_about", cut=tokenization, signature=metrics.bleu_signature)
     rows = [
         ("exact_match", exact, view.say("evaluation.exact_match_about")),

@@ -40,10 +40,11 @@ def test_the_table_says_what_was_measured_and_beside_this_run_stand_those_that_a
     asked = {"split": "heldout", "step": "40", "method": "beam", "beam": "2", "penalty": "1.4"}  # validations are greedy
     panel = complete(site, "evaluation", run="reverse", **asked)
     scores = evaluation.scores(site.reader, site.runs.corpora, site.runs.get("reverse"), 40, "heldout", 2, 1.4)
-    measured, validation = scores.measured, scores.evaluated.validation
+    measured, validation, beam = scores.measured, scores.evaluated.validation, 100 * (1 - scores.wrong / scores.sentences)
     reach = [(measured.bleu, measured.bleu_reach), (measured.chrf, measured.chrf_reach)]
     assert [row[1] for row in block(panel, "scores")["rows"]] == [
-        *(f"{100 * share:.1f}\N{NO-BREAK SPACE}%" for share in (1 - scores.wrong / scores.sentences, validation.token_accuracy)),
+        f"{beam:.1f}\N{NO-BREAK SPACE}% (greedy: {100 * validation.exact_match:.1f}\N{NO-BREAK SPACE}%)",
+        f"{100 * validation.token_accuracy:.1f}\N{NO-BREAK SPACE}%",
         *(f"{score:.1f}" + (f" ± {most:.1f}" if most else "") for score, most in reach), f"{measured.length_ratio:.2f}",
     ]
     assert measured.bleu_signature in block(panel, "scores")["rows"][2][2]

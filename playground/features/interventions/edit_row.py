@@ -13,20 +13,24 @@ from playground.words import paragraph
 
 
 def build_chooser(view: View, effect: InterventionResult) -> list[dict]:
-    """Builds the choice of head and step, and a pressable bar for each source token."""
-    layer, head, at = _read_place(view, effect)
+    """Builds the choice of head."""
+    chosen, mask = _read_place(view, effect)[:2], compute_mask(view, "cross")
+    return [build_small_heads(view, "row-heads", view.say("interventions.row_heads"), chosen, effect.before.cross, mask)]
+
+
+def build_row(view: View, effect: InterventionResult) -> list[dict]:
+    """Builds the choice of step, a pressable bar for each source token, and the predictions."""
+    *_, at = _read_place(view, effect)
     return [
-        build_small_heads(
-            view, "row-heads", view.say("interventions.row_heads"), (layer, head), effect.before.cross, compute_mask(view, "cross")
-        ),
         blocks.slider("row-step", "q", view.say("interventions.row_step"), at, _find_last_step(effect), first=1),
         _build_cells(view, effect),
         *_build_elsewhere(view, effect),
         *_build_notes(view, effect),
+        _build_step(view, effect),
     ]
 
 
-def build_step(view: View, effect: InterventionResult) -> list[dict]:
+def _build_step(view: View, effect: InterventionResult) -> dict:
     """Draws the predictions of the edited step without and with the edit, all else equal; without an edit, those of the chosen step."""
     *_, at = _read_place(view, effect)
     if effect.step:
@@ -47,7 +51,7 @@ def build_step(view: View, effect: InterventionResult) -> list[dict]:
     # not the page's before and after: this step differs by the edit alone, the page by all changes
     labels = view.labels | {"before": view.say("interventions.row_without"), "after": view.say("interventions.row_with")}
     picture = view.draw(pictures.pairs, names, without, edited, share=2, labels=labels)
-    return [blocks.figure("row-top", picture, caption, view.say("interventions.row_top", step=at + 1))]
+    return blocks.figure("row-top", picture, caption, view.say("interventions.row_top", step=at + 1))
 
 
 def _find_last_step(effect: InterventionResult) -> int:

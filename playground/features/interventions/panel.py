@@ -31,7 +31,7 @@ def panel(view: View) -> dict:
     chooser_blocks = edit_row.build_chooser(view, effect) if edits_row else [_build_switches(view, change)]
     score_key = f"{_build_key(view, effect)} {change.memory} {bool(change.edit)}"
     score = blocks.later("score", "score", view.say("interventions.score_waiting"), score_key)
-    result_blocks = edit_row.build_step(view, effect) if edits_row else [score]
+    result_blocks = edit_row.build_row(view, effect) if edits_row else [score]
     is_joint = view.run.experiment.model.alteration.decoder_only  # without an encoder output
     memories = [{"value": "" if name == effect.memory else name, "label": view.say(f"interventions.memory_{name}")} for name in MEMORIES]
     return {

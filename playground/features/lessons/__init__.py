@@ -29,11 +29,12 @@ def cards(id: str, title: str, cards: list[Card]):
 
 
 class Link(TypedDict):
-    """A link: fields of the cursor, the link's label, and the block (kind and id) to bring into sight there."""
+    """A link: fields of the cursor, the link's label, the block (kind and id) to bring into sight there, and what it bears out."""
 
     label: str
     to: dict[str, str]
     shows: str
+    reason: str
 
 
 @kind

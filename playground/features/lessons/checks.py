@@ -89,8 +89,8 @@ def read_result(parameters: Mapping[str, str]) -> tuple[list[str], int, list[tup
 
 
 def _build_own_gain(view: View, name: str, answers: Mapping[str, tuple[str, int]]) -> list[dict]:
-    """Builds the student's answers before and after the course, question by question; those before come under a prefix. Before the course
-    the questions follow with their answers."""
+    """Builds the student's answers before and after the course, question by question; those before come under a prefix. The questions
+    follow with their answers."""
     prefixes = {BEFORE: "" if name == BEFORE else f"{BEFORE}_"} | ({AFTER: ""} if name == AFTER else {})
     results = {time: [_is_right(answers, belief, prefix) for belief in BELIEFS] for time, prefix in prefixes.items()}
     rows = [
@@ -99,16 +99,12 @@ def _build_own_gain(view: View, name: str, answers: Mapping[str, tuple[str, int]
     ]
     counts = {time: sum(bool(right) for right in column) for time, column in results.items()}
     sentence = view.say(f"checks.gain_{name}", all=len(BELIEFS), **counts)
-    if name == BEFORE:
-        graded = [block for belief in BELIEFS.values() for block in _build_question(view, name, belief, 1, answers)]
-        about = blocks.text("about", view.say("checks.gain_about"), css="pg-caption")
-        return [blocks.text("gain", sentence, css="pg-heading"), about, *graded]
     head = [view.say("checks.question"), *(view.say(f"checks.{time}_short") for time in results)]
-    again = blocks.button("again", "move", view.say("checks.look_again"), to={"toss": ""})
     return [
         blocks.text("gain", sentence, css="pg-heading"),
-        blocks.table("gains", head, rows, view.say("checks.gain_about"), rowheads=True),
-        blocks.row("more", again, css="controls"),
+        blocks.text("about", view.say("checks.gain_about"), css="pg-caption"),
+        *([blocks.table("gains", head, rows, rowheads=True)] if name == AFTER else []),
+        *(block for belief in BELIEFS.values() for block in _build_question(view, name, belief, 1, answers)),
     ]
 
 
@@ -182,7 +178,7 @@ def _build_question(
     if answered_hash == posed_hash and choice < len(options):
         reason = _write_reason(view, check, posed, posed.options[choice])
         label = view.say("checks.see" if check.name in BELIEFS else "checks.show")
-        link: kinds.Link = {"label": label, "to": dict(posed.to), "shows": posed.shows}
+        link: kinds.Link = {"label": label, "to": dict(posed.to), "shows": posed.shows, "reason": _write_reason(view, check, posed)}
         grading = {"value": str(choice)} | ({"right": str(posed.key), "why": reason, "way": link} if is_graded else {})
     question = kinds.check(check.name, lesson, posed_hash, _write_text(view, check, posed), options, **grading)
     return [*_draw_mask(view, check, posed), question]

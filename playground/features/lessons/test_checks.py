@@ -146,7 +146,8 @@ def test_the_beliefs_come_one_at_a_time_and_a_student_and_a_teacher_are_told_the
             button = named(page, name)
             assert button["label"] == say("en", f"checks.{key}", count=12, right=right)
             assert button["to"] == {"lesson": name, "toss": "13" if key == "own_result" else ""}
-    gain, table, _ = asked(site, "after", "reverse", toss=13, checked=".".join(stored))
+    gain, _, table, *graded = asked(site, "after", "reverse", toss=13, checked=".".join(stored))
+    assert all(block["way"]["reason"] in block["why"] for block in (*over, *graded))
     assert gain["text"] == say("en", "checks.gain_after", all=12, before=4, after=12)
     assert [row[1:] for row in table["rows"]] == [["✓", "✓"]] * 4 + [["✗", "✓"]] * 8
     for answers, before in ((stored, "4of12"), (stored[1:], "0of0")):  # a round that is under way tells nothing
@@ -191,9 +192,9 @@ WORKED_OUT: dict[str, Callable[[str], float]] = {
 }
 SHOWN = {  # what a block says of the numbers of an answer, in their order
     "qkv": r"Dot product (\S+),",
-    "importance": r"at step (\d+) .*“wir”: ([\d.]+) →",
+    "importance": r"“wir”: ([\d.]+) →",
     "triangle": r"“i”, (\d+) positions further right \((\d+)",
-    "wider": r"Exact match\D+([\d.]+)",
+    "wider": r"Exact match\D+([\d.]+)\D+greedy\D+([\d.]+)",
     "padding": r"(\d+) of (\d+) cells are masked; (\d+) padding",
     "unchanged": r"exact match\D+100\.0\D+[\d.]+\D+−([\d.]+).*On (\d+)",
     "cheating": r"\(row (\d+)\).*\(column (\d+)\): weight exactly (\d)",
@@ -203,7 +204,6 @@ SHOWN = {  # what a block says of the numbers of an answer, in their order
     "gpt": r"(\d+) of (\d+) cells are masked; 0 padding",
 }
 FIGURES: dict[str, Callable] = {  # and what figures, their curves, a sheet and greedy decoding say
-    "wider": lambda page, _: numbers(named(page("evaluation", method="greedy"), "scores")["rows"][0][1]),
     "unchanged": lambda page, _: [max(np.take(named(page("importance"), "importance-cross")["figure"]["data"][0]["x"], [2, 3, 4, 5, 7]))],
     "sentences": lambda _, curves: [100 * row[name] for row in curves if row["step"] == 40 for name in ("token_accuracy", "exact_match")],
     "parts": lambda page, _: [len(named(page("map"), "sheet")["terms"])],

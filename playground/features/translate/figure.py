@@ -129,7 +129,7 @@ class _Tree(NamedTuple):
         }  # fmt: skip
 
     def label(self, node: int) -> str:
-        token, score = tokens.label(self.names[node], self.longest), theme.minus(f"{self.numbers[node][2]:.2f}")
+        token, score = tokens.label(self.names[node], self.longest), theme.minus(f"{self.numbers[node][2]:z.2f}")
         return f'{token}<br><span style="font-size:{SMALL}px">{score}</span>' if node else token
 
     def tabulate(self, depths: Sequence[int]) -> dict:

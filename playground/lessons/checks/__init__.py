@@ -61,7 +61,7 @@ BELIEFS = {
         Belief(
             "importance", "mixing", ("matters", "proportional"),
             _open("german_english", "interventions", change="row", off="c2.4", layer="2", head="4", q="0"),
-            "cells row-cells", {"step": 1, "weight": 0.97},
+            "cells row-cells", {"weight": 0.97},
         ),
         Belief(
             "triangle", "whole", ("triangle", "diagonal"),
@@ -89,7 +89,7 @@ BELIEFS = {
         ),
         Belief(
             "sentences", "fewer", ("same", "slightly"), _open("german_english", "training", step="40"),
-            "figure accuracy", {"tokens": 95.1, "exact": 60.8},
+            "numbers numbers", {"tokens": 95.1, "exact": 60.8},
         ),
         Belief(
             "parts", "all", ("split", "dimensions"),

@@ -3,7 +3,7 @@
 // never who. And the model answers, which the server tells the teacher of a room.
 // @ts-check
 
-import { change, cursor, move, page, sentenceText } from "./store.js";
+import { change, cursor, move, page, sentenceText, subscribe } from "./store.js";
 import { button, h, read, replaceChildren, same, say } from "./dom.js";
 import { blocksOf } from "./answers.js";
 import { prose } from "./glossary.js";
@@ -19,10 +19,23 @@ export function answersOf(lesson) {
   return [...Object.entries(all[lesson] ?? {}), ...before].map(([name, answer]) => [name, ...answer].join("~")).join(".");
 }
 
-/** Opens what a question is about, with the numbers of its answer in sight. */
-function follow({ to, shows }) {
+/** @type {{ tab: string, reason: string, leave: () => void } | null} */
+let way = null; // what a question has led to: the tab, the reason that it shows, and the way back
+subscribe(["tab"], () => (way &&= way.tab === cursor.tab ? way : null));
+export const openWay = () => way;
+/** Whether one of the rounds before and after the course is the place, so no lesson. */
+export const isRound = () => ["before", "after"].includes(cursor.lesson);
+
+/** Opens what a question is about, with the numbers of its answer in sight, until the way back is taken or another tab opened. */
+function follow(id, { to, shows, reason }) {
+  const from = Object.fromEntries(Object.keys(to).map((name) => [name, cursor[name]]));
+  const leave = () => {
+    move(from);
+    bring(`#pg-panel-${from.tab}[aria-busy="false"] #pg-check-${id}`);
+  };
+  way = { tab: to.tab, reason, leave };
   move(to);
-  if (shows) bring(`#pg-panel-${to.tab}[aria-busy="false"] [data-block="${shows}"]`, "nearest");
+  if (shows) bring(`#pg-panel-${to.tab}[aria-busy="false"] [data-block="${shows}"]`, "nearest", true);
 }
 
 /** Whether each question that stands at the end of a lesson has its answer. */
@@ -77,7 +90,7 @@ register("check", (element, block) => {
   if (isGraded) {
     const isRight = block.value === block.right;
     verdict.append(h("b", { class: isRight ? "pg-right" : "pg-wrong" }, `${isRight ? "✓" : "✗"} ${say(isRight ? "right" : "wrong")}`), " ", block.why, " ");
-    if (block.way) verdict.append(button({ class: "pg-quiet", onclick: () => follow(block.way) }, block.way.label));
+    if (block.way) verdict.append(button({ class: "pg-quiet", onclick: () => follow(block.id, block.way) }, block.way.label));
   }
   replaceChildren(element, text, h("div", { class: "pg-check-options", role: "group", "aria-labelledby": id }, block.options.map(option)), verdict);
 });

@@ -1,17 +1,19 @@
 // The lesson at the side, while one is under way and another tab is open, but for the board of a class: its steps, what to look at, and a
-// hint for a visitor who is stuck. In a narrow window it is one line at the lower edge, which opens.
+// hint for a visitor who is stuck. In a narrow window it is one line at the lower edge, which opens. Where a question has led to, its reason
+// stands at the lower edge in place of the lesson.
 // @ts-check
 
 import { FIELDS, PLACES, cursor, move, page, subscribe } from "./store.js";
 import { button, h, say } from "./dom.js";
 import { counted, doneOf, isGuessed, isTouring, leave, lessonAfter, lessonUnderWay, numberOf } from "./course.js";
+import { isRound, openWay } from "./checks.js";
 import { dots, points, ways } from "./lessons.js";
 
 const PATIENCE = 20_000; // milliseconds without progress, after which the next step gets a hint
 let isOpen = false; // in a narrow window
 let stuck = { at: "", since: 0, isTold: false }; // the next step, since when it is the next, and whether its hint is shown
 
-subscribe(["boot", "card", "progress", "tab", "stop"], draw);
+subscribe(["boot", "card", "lang", "lesson", "progress", "tab", "stop"], draw);
 subscribe(FIELDS, watch);
 setInterval(() => document.hidden || watch(), 1000);
 
@@ -28,11 +30,13 @@ function watch() {
 const nextOf = (lesson) => lesson.steps.find((step) => !doneOf(lesson.name).includes(step.name));
 
 function draw() {
-  const host = document.getElementById("pg-lesson-bar"), lesson = lessonUnderWay();
+  const host = document.getElementById("pg-lesson-bar"), way = openWay(), lesson = isRound() ? undefined : lessonUnderWay();
   if (!host) return;
-  host.hidden = !lesson || ["course", "board"].includes(cursor.tab) || isTouring();
+  host.hidden = !(way || lesson) || ["course", "board"].includes(cursor.tab) || isTouring();
   document.body.toggleAttribute("data-docked", !host.hidden);
+  document.body.toggleAttribute("data-proves", !host.hidden && Boolean(way));
   if (host.hidden) return host.replaceChildren();
+  if (way) return host.replaceChildren(h("p", { class: "pg-proof" }, way.reason, " ", button({ onclick: way.leave }, say("check_back"))));
   const next = nextOf(lesson), following = lessonAfter(lesson);
   host.toggleAttribute("data-open", isOpen);
   host.replaceChildren(

@@ -208,11 +208,13 @@ async function fetchLater(element, block, panel) {
   element.setAttribute("aria-busy", "false");
 }
 
-/** Brings an element into sight, once it is drawn. */
-export function bring(selector, block = "center", tries = 50) {
+/** Brings an element into sight, once it is drawn; `unfolds` the numbers that it folds. */
+export function bring(selector, block = "center", unfolds = false, tries = 50) {
   const element = document.querySelector(selector);
-  if (element?.offsetParent) element.scrollIntoView({ block });
-  else if (tries) setTimeout(() => bring(selector, block, tries - 1), 200);
+  if (!element?.offsetParent) return void (tries && setTimeout(() => bring(selector, block, unfolds, tries - 1), 200));
+  const fold = unfolds && element.querySelector(".pg-number-row + details");
+  if (fold) fold.open = true;
+  element.scrollIntoView({ block });
 }
 
 // ---- tokens -----------------------------------------------------------------------------------------------------------------------------
