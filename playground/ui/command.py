@@ -260,7 +260,7 @@ def opening_route(runs: Runs) -> GuardedRoute:
         def open_body(data: bytes) -> dict[str, Any]:
             require_run(VISITOR, runs, "", token)
             run = runs.open_zip(request.query_params.get("name", "")[:100], data, token)
-            return _open_new_run(run) | {"other": True, "notice": say(chosen, "page.opened", name=run.name)}
+            return _open_new_run(run) | {"other": True, "notice": say(chosen, "page.opened", name=run.label or run.name)}
 
         return await answer_post(request, lambda data: answer_call(chosen, lambda: open_body(data)), Request.body)
 

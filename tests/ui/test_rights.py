@@ -290,7 +290,9 @@ def test_a_downloaded_run_opens_as_its_takers_and_is_data(site, own):
         headers = {} if token is None else {"X-Playground-Token": token}
         return site.http.post(f"{PREFIX}/open", params={"name": "taken.zip"}, content=body, headers=headers).json()
 
-    copy = site.runs.get(send()["run"])
+    answer = send()
+    copy = site.runs.get(answer["run"])
+    assert answer["notice"].startswith("taken "), "by the name that the list of runs has"
     assert (copy.label, copy.status, copy.step, copy.parent) == ("taken", "done", own.step, None)
     assert site.runs.owns(copy.id, STRANGER)
     assert (leaks(site, copy, ANNA), copy.history.validations.rows()) == (set(), own.history.validations.rows())
