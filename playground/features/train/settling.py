@@ -115,8 +115,8 @@ def write_lead(view: View, scored: HeadScores, head: Head) -> str:
     if not has_settled(scored, head):
         return ""
     key = "settling.learnt" if named.name != "sharp" and named.number >= MASTERED else "settling.begins"
-    what, share = view.say(f"settling.what_{find_direction(view.look) or named.name}"), percentage(named.number)
-    return view.say(key, what=what, share=share, **values)
+    pattern = view.say(f"settling.what_{find_direction(view.look) or named.name}")
+    return view.say(key, what=pattern, share=percentage(named.number), **values)
 
 
 def find_direction(look: SentenceTrace) -> str:
