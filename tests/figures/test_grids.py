@@ -118,6 +118,8 @@ def test_each_cause_of_a_mask_has_hatching_and_words_of_its_own(causes, expected
     assert len(set(patterns)) == len(patterns)
     answered = [np.array([[value is not None for value in row] for row in trace["z"]]) for trace in figure["data"] if "z" in trace]
     assert (sum(answered) == 1).all(), "one answer a cell"
+    (joined, *_) = attention.grid(np.ones((3, 3), bool), TOKENS, TOKENS, kind="decoder", source=2)["data"]
+    assert joined["z"] == [[0, 0, 1], [0, 0, 1], [0.5, 0.5, 1]], "each block has the hue of its kind of attention"
 
 
 def test_a_tensors_numbers_stand_at_their_places_masked_ones_count_for_nothing_and_one_may_be_kept_secret():
