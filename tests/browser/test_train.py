@@ -120,7 +120,7 @@ def test_train_and_watch_and_wind_back(visit):
     has_address(page, step=None)
     has_status(page, "done")
     expect(page.locator("#pg-facts")).to_contain_text(re.compile(rf"from \S+ at step {step}"))
-    curves = "plot => plot.data.filter((trace) => trace.meta.y === 'loss').map((trace) => trace.x)"
+    curves = "plot => plot.data.filter((trace) => trace.meta?.y === 'loss').map((trace) => trace.x)"
     eventually(page, lambda: figure(page, "loss").evaluate(curves), lambda now: now == [[*range(1, step + 1)], [*range(step + 1, 301)]])
     expect(page.locator("#pg-run option").nth(1)).to_have_attribute("value", run)
 
