@@ -48,8 +48,8 @@ scripting: torch tqdm | config reading data runs export pretrained
 exercises: torch | words config model data decoding training export pretrained
 features: numpy | words figures knobs config cursor reading model data variants decoding inspection training runs rooms queries lessons
 plot: numpy plotly | words figures config features
-ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart segno spaces starlette torch | words figures knobs config \
-logs cursor reading training runs rooms queries lessons export hub features handin
+ui: brotli fastapi gradio mcp numpy orjson plotly prometheus_client pydantic python_multipart segno spaces starlette torch | words \
+figures knobs config logs cursor reading training runs rooms queries lessons export hub features handin
 readme: | words config lessons
 freeze: orjson | words config cursor inspection runs queries lessons features ui
 cli: | words knobs config cursor model reading data decoding runs backup queries lessons features export hub \

@@ -21,7 +21,7 @@ from playground.ui.endpoints.answers import ENDPOINTS
 from playground.ui.rights import OFF, Listener, respond_refusal
 
 log = logging.getLogger(__name__)
-CALL = re.compile(r"/gradio_api/(run|call/v2|call|queue/join)(?:/([^/]+))?|/gradio_api/mcp(?:/.*)?")
+CALL = re.compile(r"/gradio_api/(run|call/v2|call|queue/join)(?:/([^/]+))?")
 NAME = re.compile(r"[\w-]{1,64}", re.ASCII)  # names of listeners, and ids of browsers and programs
 SPOOL_BYTES = 2**18  # bytes of an incomplete call in memory; a longer one is spooled to disk
 LARGE_BYTES = 100_000  # bytes whose parsing would block the event loop
@@ -55,8 +55,6 @@ class Calls:
 
     def _check(self, way: str, name: str, body: bytes) -> None:
         """Raises Refusal for an invalid call."""
-        if not way:
-            return _reject_files(body)
         call = _parse_call(body)
         if way == "call/v2":
             _check_named_call(name, call, self._uploads())
@@ -97,19 +95,6 @@ def _are_uploads(files: Any, folder: Path) -> bool:
         return len(paths) == len(files) and all(folder.resolve() in path.parents and path.is_file() for path in paths)
     except (TypeError, ValueError, OSError):  # pydantic's is a ValueError
         return False
-
-
-def _reject_files(body: bytes) -> None:
-    """Raises Refusal for a message to MCP that names a file: Gradio's own client carries it out, and would upload a file of this server."""
-
-    def reject(part: dict[str, Any]) -> None:
-        if "path" in part and "meta" in part:
-            raise Refusal("api.not_a_file")
-
-    try:
-        json.loads(body, object_hook=reject)
-    except (ValueError, RecursionError):
-        raise Refusal("api.no_json") from None
 
 
 def _check_named_call(name: str, call: dict[str, Any], uploads: Path) -> None:

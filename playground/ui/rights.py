@@ -89,7 +89,7 @@ FILE = 0.1  # cost of a file, which browsers cache
 
 STREAMS = {"queue/data": "session", "heartbeat/{session_hash}": "tab"}
 
-# Gradio's routes that the page, gradio_client and the snippets use; /mcp exists only with PLAYGROUND_MCP.
+# Gradio's routes that the page, gradio_client and the snippets use.
 GRADIO = (
     *(Access("GET", path, PUBLIC) for path in ("/", "/config", "/robots.txt")),
     *(Access("GET", path, PUBLIC, FILE) for path in ("/assets/{path:path}", "/static/{path:path}")),
@@ -104,7 +104,6 @@ GRADIO = (
     ),
     Access("POST", f"{API}/cancel", PUBLIC),
     Access("POST", UPLOAD, PUBLIC, max_bytes=UPLOAD_BYTES),
-    *(Access(method, f"{API}/mcp/{{path:path}}", PUBLIC, max_bytes=CALL_BYTES) for method in ("GET", "POST", "DELETE")),
 )
 
 

@@ -12,8 +12,6 @@ import time
 import webbrowser
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from http import HTTPStatus
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -52,7 +50,7 @@ from playground.ui import account, document, operator, rooms as rooms_routes
 from playground.ui.calls import Calls
 from playground.ui.delivery import Rewriter, build_middleware
 from playground.ui.document import FirstScreen, head, preloads
-from playground.ui.endpoints import MENU_ENTRY, add_endpoints, describe_api
+from playground.ui.endpoints import MENU_ENTRY, Call, add_endpoints, bind_endpoints, describe_api
 from playground.ui.guard import Bodies, Guard, store_uploads, uploads_folder
 from playground.ui.network import PORT, choose_port, describe_lan, is_loopback, server_name
 from playground.ui.page import build_page, theme
@@ -78,14 +76,15 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     streams, first_screen = Tally(), FirstScreen(runs, reader)
     turns = Turns(streams, runs.limits.calls_address)
     demo, listeners = build_page(runs, turns)
-    listeners |= add_endpoints(demo, runs, reader, turns)
+    endpoint_calls = bind_endpoints(runs, reader, turns)
+    listeners |= add_endpoints(demo, endpoint_calls)
     if zero_gpu.ON_ZERO_GPU:  # by default a single call may wait there; elsewhere a new queue only makes Gradio build its app once more
         demo.queue(max_size=2 * MAX_WAITING)
     gradio_private.slow_down_queue(demo)
     counts = {"sessions": lambda: streams.count("tab"), "streams": lambda: streams.count("address"), "readers_lost": lambda: reader.lost}
-    own_routes = collect_routes(runs, reader, rooms, counts, server_name(host))
+    mcp_routes, mcp_arguments = build_mcp(endpoint_calls, streams)
+    own_routes = mcp_routes + collect_routes(runs, reader, rooms, counts, server_name(host))
     _share_memory(runs, reader, first_screen)
-    mcp_wanted = is_mcp_wanted()
     app, url, public = demo.launch(
         server_name=server_name(host),
         server_port=port or choose_port(server_name(host)),
@@ -98,7 +97,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         run_history=False,
         enable_monitoring=False,
         show_error=False,
-        mcp_server=mcp_wanted,
+        mcp_server=False,  # whose answers are Python's text of a dictionary: see build_mcp
         strict_cors=True,
         max_file_size="20mb",
         state_session_capacity=MAX_SESSIONS,
@@ -107,14 +106,13 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         theme=theme(),
         head=head(),
         app_kwargs={
+            **mcp_arguments,
             "routes": own_routes,  # matched before Gradio's, from the first request on
             "middleware": build_middleware(_rewriters(first_screen), _guards(Table(own_routes), runs, listeners, turns, streams)),
             "exception_handlers": exception_handlers(),
         },
     )
     gradio_private.guard_connections(demo, runs.limits)
-    if mcp_wanted and not _is_served(f"{url}{API[1:]}/mcp/schema"):  # Gradio doesn't report it
-        print(say(ENGLISH, "api.no_mcp"), flush=True)
     return demo, app, public or url
 
 
@@ -150,12 +148,6 @@ def _rewriters(first_screen: FirstScreen) -> dict[str, Rewriter]:
     return {"/": complete_page, "/config": drop_menu, f"{API}/info": lambda request, info: describe_api(info)}
 
 
-def _is_served(url: str) -> bool:
-    with suppress(OSError):
-        return urlopen(url, timeout=10).status == HTTPStatus.OK
-    return False
-
-
 def _share_memory(runs: Runs, reader: Reader, first_screen: FirstScreen) -> None:
     """Registers the page's caches with the shared memory budget; the routes register the panels."""
     shares = {"first_screens": (first_screen.cache,), "uploads": (UPLOADS,), "drawings": (PLANS,)}
@@ -163,13 +155,17 @@ def _share_memory(runs: Runs, reader: Reader, first_screen: FirstScreen) -> None
         runs.memory.add(name, *caches)
 
 
-def is_mcp_wanted() -> bool:
-    """Whether the endpoints become MCP tools: PLAYGROUND_MCP is set and the package is installed."""
-    wanted = os.environ.get("PLAYGROUND_MCP", "") not in ("", "0")
-    if wanted and find_spec("mcp") is None:
+def build_mcp(calls: Mapping[str, Call], streams: Tally) -> tuple[list[GuardedRoute], dict[str, Any]]:
+    """Returns the route of MCP and the app's arguments for it; without PLAYGROUND_MCP, or its package, none."""
+    if os.environ.get("PLAYGROUND_MCP", "") in ("", "0"):
+        return [], {}
+    try:
+        from playground.ui.endpoints import mcp_tools
+    except ImportError:
         print(say(ENGLISH, "api.no_mcp"), flush=True)
-        return False
-    return wanted
+        return [], {}
+    manager = mcp_tools.build_manager(calls, streams)
+    return mcp_tools.routes(manager), {"lifespan": lambda app: manager.run()}
 
 
 def serve() -> None:
@@ -195,7 +191,8 @@ def serve() -> None:
         if port != PORT and not {"PORT", "GRADIO_SERVER_PORT"} & os.environ.keys():
             print(say(ENGLISH, "page.next_port", taken=PORT, port=port), flush=True)
         announce(url, runs.store.folder)
-        _is_served(demo.local_url)  # draws the first screen
+        with suppress(OSError):
+            urlopen(demo.local_url, timeout=10).close()  # draws the first screen
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
         raise SystemExit(2) from None

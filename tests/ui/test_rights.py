@@ -23,7 +23,7 @@ from playground.runs.names import owner_of
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
 from playground.ui.command import ACTIONS
-from playground.ui.endpoints import add_endpoints
+from playground.ui.endpoints import add_endpoints, bind_endpoints
 from playground.ui.page import build_page
 from playground.ui.rights import OFF, Right, Table
 from playground.words import LANGUAGES, say
@@ -101,10 +101,10 @@ def routes_of(app) -> Iterator[tuple[str, str]]:
 def test_all_that_can_be_reached_is_declared_and_no_route_takes_another_method(site):
     """A route or listener without a declared right is closed: give it a GuardedRoute, or add it to Listeners, with its right."""
     there, table = set(routes_of(site.app)), Table(site.app.routes)
-    rows = {(rule.method, rule.path) for rule in table.rules if "/mcp/" not in rule.path}
+    rows = {(rule.method, rule.path) for rule in table.rules}
     assert {(method, path) for method, path in there if path.startswith(PREFIX) and method != "HEAD"} <= rows <= there
     page, listeners = build_page(site.runs, MagicMock())
-    listeners |= add_endpoints(page, site.runs, site.reader, MagicMock())
+    listeners |= add_endpoints(page, bind_endpoints(site.runs, site.reader, MagicMock()))
     assert {event["id"] for event in page.get_config_file()["dependencies"] if event["backend_fn"]} == listeners.keys()
     assert table.find("/monitoring") == table.find(f"{PREFIX}/something/new") == Table().find(f"{PREFIX}/command") == {}
     assert table.rule_of({"method": "PUT", "path": f"{PREFIX}/command"}).right is OFF

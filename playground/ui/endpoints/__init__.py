@@ -1,10 +1,10 @@
 """The endpoints for programs: functions with named arguments, callable by gradio_client, by JavaScript, by curl, and as MCP tools.
 Read in this order:
 
-arguments (types, defaults and bounds) · answers (implementations).
+arguments (types, defaults and bounds) · answers (implementations) · mcp_tools.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import gradio as gr
@@ -25,12 +25,20 @@ PATH = "endpoints"  # Gradio's page that holds them: it is no part of the page t
 MENU_ENTRY = f',["{PATH}","{PATH}",false]'  # in Gradio's list of pages, for which it shows a menu over the page
 
 
-def add_endpoints(demo: gr.Blocks, runs: Runs, reader: Reader, turns: Turns) -> Listeners:
+Call = Callable[[Sequence[Any], gr.Request], Awaitable[dict[str, Any]]]
+
+
+def bind_endpoints(runs: Runs, reader: Reader, turns: Turns) -> dict[str, Call]:
+    """Returns each endpoint as a coroutine function of its arguments' values and the request, which takes its turn. It raises Refusal."""
+    return {name: _bind(endpoint, runs, reader, turns) for name, endpoint in ENDPOINTS.items()}
+
+
+def add_endpoints(demo: gr.Blocks, calls: Mapping[str, Call]) -> Listeners:
     """Adds the endpoints to the page, hidden. Returns their listeners."""
     opened = Listeners()
     with demo.route(PATH, PATH, show_in_navbar=False):
         for name, endpoint in ENDPOINTS.items():
-            function = _make_function(name, endpoint, runs, reader, turns)
+            function = _make_function(name, endpoint, calls[name])
             files = [place for place, argument in enumerate(endpoint.arguments.values()) if argument.is_file]
             opened.add(gr.api(function, api_name=name, concurrency_limit=None), endpoint.right, files)  # it takes its turn itself
     return opened
@@ -48,20 +56,27 @@ def describe_api(body: bytes) -> bytes:
     return orjson.dumps(info)
 
 
-def _make_function(name: str, endpoint: Endpoint, runs: Runs, reader: Reader, turns: Turns) -> Callable[..., Awaitable[dict]]:
-    """Returns the function that Gradio calls, with the names, types, defaults and words of its arguments."""
-
+def _bind(endpoint: Endpoint, runs: Runs, reader: Reader, turns: Turns) -> Call:
     def answer(inputs: Sequence[Any], request: gr.Request) -> dict[str, Any]:
         arguments = check_arguments(endpoint.arguments, inputs)
         if arguments.get("owner"):
             runs.visitors.record_address(arguments["owner"], address_of(request.request))
         return endpoint.answer(Caller(runs, reader, request), **arguments)
 
+    async def call(inputs: Sequence[Any], request: gr.Request) -> dict[str, Any]:
+        async with turns.take(endpoint.group, endpoint.at_once, request):
+            return await run_in_threadpool(answer, inputs, request)
+
+    return call
+
+
+def _make_function(name: str, endpoint: Endpoint, answer: Call) -> Callable[..., Awaitable[dict]]:
+    """Returns the function that Gradio calls, with the names, types, defaults and words of its arguments."""
+
     async def call(*values: Any) -> dict[str, Any]:
         *inputs, request = values
         try:
-            async with turns.take(endpoint.group, endpoint.at_once, request):
-                return await run_in_threadpool(answer, inputs, request)
+            return await answer(inputs, request)
         except Refusal as refusal:
             raise to_gradio_error(refusal) from refusal
 

@@ -1,14 +1,21 @@
 """What programs are told of the endpoints, and what these answer: the core's own numbers, to the bit, as lists that any language reads."""
 
+import json
+import sys
+
 import numpy as np
 import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, limits
 from playground.features.attention.query import KINDS
 from playground.features.translate.query import DecodingOptions, translate as translated
 from playground.lessons.labs import get
-from playground.ui import server
+from playground.ui import endpoints, server
+from playground.ui.endpoints import bind_endpoints
 from playground.ui.endpoints.answers import Caller, lab
+from playground.ui.turns import Tally, Turns
 from playground.words import entries
 from tests.runs.tiny import done
 from tests.ui.looking import NAMES, TINY, begin, call, refused
@@ -118,9 +125,6 @@ def test_own_pairs_are_read_trained_on_stopped_and_deleted_by_their_owner_alone(
             assert begin(site, "read_file", body | {"owner": owner}).json()["key"] == "api.not_a_file"
         assert begin(site, "read_file", {"data": [file | {"path": path}, owner, None, None]}, "call").json()["key"] == "api.not_a_file"
     assert [refused(site, "read_file", owner=owner, file=value)[0] for value in (None, [file])] == ["api.not_a_file"] * 2
-    for named in (file, file | {"path": "/etc/passwd"}):  # a tool's arguments are sent by a client on the server, which uploads its files
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "translate", "arguments": {"text": [named]}}}
-        assert site.http.post("/gradio_api/mcp/", json=message).json()["key"] == "api.not_a_file"
     assert refused(site, "train", owner="a stranger to this file", task="own", own=from_file["own"])[0] == "page.no_upload"
     knobs = {name: value for name, value in TINY.items() if name != "task"}
     run = call(site, "train", owner=owner, task="own", own=answer["own"], **knobs | {"steps": 10_000})["run"]
@@ -179,8 +183,43 @@ def test_each_says_what_it_takes_and_returns_and_the_page_that_people_load_has_n
 
 
 def test_only_who_asks_for_mcp_gets_it_where_its_package_is(monkeypatch, capsys):
-    for value, there, wanted in (("", True, False), ("0", True, False), ("1", False, False), ("1", True, True)):
-        monkeypatch.setenv("PLAYGROUND_MCP", value)
-        monkeypatch.setattr(server, "find_spec", lambda name, there=there: object() if there else None)
-        assert server.is_mcp_wanted() is wanted
-        assert capsys.readouterr().out.strip() == ("" if there else WORDS["api.no_mcp"])
+    assert server.build_mcp({}, Tally()) == ([], {})
+    monkeypatch.setenv("PLAYGROUND_MCP", "1")
+    assert len(server.build_mcp({}, Tally())[0]) == 2
+    assert capsys.readouterr().out == ""
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    monkeypatch.delitem(sys.modules, "playground.ui.endpoints.mcp_tools")
+    monkeypatch.delattr(endpoints, "mcp_tools")
+    assert (server.build_mcp({}, Tally()), capsys.readouterr().out.strip()) == (([], {}), WORDS["api.no_mcp"])
+
+
+def test_tools_of_mcp_answer_the_same_json_and_have_no_files(site, monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_MCP", "1")
+    streams = Tally()
+    routes, arguments = server.build_mcp(bind_endpoints(site.runs, site.reader, Turns(streams, 1)), streams)
+    client = TestClient(Starlette(routes=routes, **arguments))
+
+    def send(method: str, **params) -> dict:
+        message = {"jsonrpc": "2.0", "id": 1, "method": f"tools/{method}", "params": params}
+        return client.post("/gradio_api/mcp/", json=message, headers={"Accept": "application/json, text/event-stream"}).json()["result"]
+
+    with client:
+        tools = {tool["name"]: tool for tool in send("list")["tools"]}
+        assert tools.keys() == set(NAMES) - {"read_file", "open_run"}
+        assert all(tool["description"].splitlines() == [WORDS[f"api.{name}"], WORDS[f"api.{name}_returns"]] for name, tool in tools.items())
+        assert (tools["train"]["inputSchema"]["required"], tools["train"]["inputSchema"]["properties"].keys()) == (
+            ["owner"], {"owner", *KNOBS, "label", "base"},
+        )  # fmt: skip
+        query = {"run": "reverse", "text": SENTENCE}
+        answer = send("call", name="translate", arguments=query)
+        assert answer["structuredContent"] == json.loads(answer["content"][0]["text"]) == call(site, "translate", **query)
+        file = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
+        for name, arguments, key in (
+            ("translate", query | {"text": file}, "api.not_text"), ("translate", {"run": "reverse"}, "api.not_its_arguments"),
+            ("read_pairs", {"owner": "of these sentences", "pairs": "a\tb", "tokenizer_file": file}, "api.not_its_arguments"),
+            ("read_file", {"file": file}, "api.no_endpoint"), ("status", {"run": "nothing"}, "runs.unknown"),
+        ):  # fmt: skip
+            answer = send("call", name=name, arguments=arguments)
+            begins = WORDS[key].split("{")[0]
+            assert (answer["isError"], answer["content"][0]["text"].startswith(begins), begins != "") == (True, True, True), name
+    assert streams.count("listener") == 0
