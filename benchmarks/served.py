@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.server import TOKEN
 from playground.config import Experiment
 from playground.features.shared.queries.reader import Reader
-from playground.runs.cache import freeze_objects
+from playground.runs.memory import freeze_objects
 from playground.runs.registry import Runs
 from playground.ui.server import start
 

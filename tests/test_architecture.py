@@ -14,7 +14,7 @@ from playground.words import percentage
 
 ROOT = Path(__file__).parents[1]
 # clocks by default, processor time, an order, a first version number; all other files of runs/ are given the time: their tests move it
-TAKE_TIME = {"runtime.py", "recording.py", "machine_speed.py", "queue/parallel.py", "cache.py", "run.py"}
+TAKE_TIME = {"runtime.py", "recording.py", "machine_speed.py", "queue/parallel.py", "memory.py", "run.py"}
 TAKE_TIME |= {"limits.py"}
 # part: other packages it may import | parts of ours it may import. In features/ a query and a figure are parts of their own, see part_of
 TABLE = """

@@ -17,7 +17,7 @@ from playground.cursor import FIELDS
 from playground.features.shared.naming import CONTROLLED
 from playground.inspection.activations import record
 from playground.inspection.formulas import describe
-from playground.inspection.interventions import Edit, HeadId
+from playground.inspection.interventions import HeadId, WeightEdit
 from playground.knobs import Choice, Number, Text
 from playground.lessons.labs import LABS
 from playground.model import positions
@@ -27,7 +27,7 @@ from playground.model.transformer import Transformer
 from playground.runs.disk.folder import FORMER, NAMES, Folder
 from playground.runs.disk.store import SHIPPED
 from playground.runs.history import History
-from playground.runs.names import new_id
+from playground.runs.identity import new_id
 from playground.training.optimisers import MAKERS
 from playground.ui.boot import LISTS
 from playground.ui.controls import GROUPS, make_control
@@ -41,7 +41,7 @@ from tests.variants.varied import training_of
 NUMBERS = [name for name in KNOBS if limits(name).low is not None]
 heads = st.builds(HeadId, st.sampled_from(("encoder", "decoder", "cross")), st.integers(0, 5), st.integers(0, 7))
 edits = st.builds(
-    lambda row, weighted, masked: Edit(0, 3, row).mask(masked).give(*weighted),
+    lambda row, weighted, masked: WeightEdit(0, 3, row).mask(masked).give(*weighted),
     st.integers(0, 250), st.tuples(st.integers(0, 250), st.floats(0, 1).map(lambda weight: round(weight, 2))), st.integers(0, 250),
 )  # fmt: skip
 ids = st.lists(st.builds(new_id), min_size=1, max_size=40)

@@ -216,8 +216,8 @@ def _suggest_options(pairs: Any, chosen: dict[str, Any]) -> dict[str, Any]:
 def _report_outlook(experiment: Experiment, pairs: Any, corpora: Any) -> list[str]:
     """Returns an estimate of the training's amount and time, and a sentence for each likely problem, with the options that help. Raises
     Refusal when these pairs can't be learnt with these settings."""
+    from playground.data.corpus_check import find_epochs, find_spoilers
     from playground.data.suggestion import suggest
-    from playground.data.warnings import find_epochs, find_spoilers
     from playground.runs.forecast import estimate
 
     corpus, statistics = corpora.get_for_preview(experiment, pairs)

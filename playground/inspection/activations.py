@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from playground.config import BOS, EOS
-from playground.inspection.edits import Edit, apply
+from playground.inspection.edits import TensorEdit, apply
 from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.copies import shadow_copy
 from playground.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
@@ -91,7 +91,7 @@ def distribution(logits: Tensor) -> Tensor:
 
 
 @torch.inference_mode()
-def record(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], edits: Sequence[Edit] = ()) -> dict[str, Stage]:
+def record(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], edits: Sequence[TensorEdit] = ()) -> dict[str, Stage]:
     """Records every stage by its address, in the order of computation. `src_ids` come without EOS, `tgt_ids` are the output, EOS last if
     it was written; `edits` are made in this pass. Operations that the model skips (a scale that is off, positions that add nothing, a
     residual that is off) have no stage.

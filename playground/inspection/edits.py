@@ -35,7 +35,7 @@ FIXED = ("ids", "probabilities")  # stages that no other is computed from, or th
 Meet = Callable[[str, Tensor], Tensor]
 
 
-class Edit(NamedTuple):
+class TensorEdit(NamedTuple):
     """New values of one tensor: from `index` on along its last axis, or with a `seed` all of a parameter, drawn anew.
 
     `name` is that of a parameter ("encoder.0.feed_forward.W_1.weight") or the address of a stage ("memory"), `index` counts from 0. Text:
@@ -71,7 +71,7 @@ class Edit(NamedTuple):
         return x
 
 
-def parse(text: str) -> tuple[Edit, ...]:
+def parse(text: str) -> tuple[TensorEdit, ...]:
     """Parses edits joined by ";", as the cursor's field of that name declares them. Raises Refusal for a number that is too large."""
     edits = []
     for place, _, written in (each.partition("=") for each in filter(None, text.split(";"))):
@@ -79,7 +79,7 @@ def parse(text: str) -> tuple[Edit, ...]:
         values = () if written.startswith("r") else tuple(map(float, written.split(",")))
         if any(abs(value) > MAX_VALUE for value in values):
             raise Refusal("edits.no_number")
-        edits.append(Edit(name, tuple(map(int, filter(None, index.split(",")))), values, None if values else int(written[1:])))
+        edits.append(TensorEdit(name, tuple(map(int, filter(None, index.split(",")))), values, None if values else int(written[1:])))
     return tuple(edits)
 
 
@@ -88,7 +88,7 @@ def name_tensors(model: Transformer) -> dict[str, Tensor]:
     return dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers(remove_duplicate=False))
 
 
-def check(model: Transformer, shapes: Mapping[str, Sequence[int]], edits: Iterable[Edit]) -> None:
+def check(model: Transformer, shapes: Mapping[str, Sequence[int]], edits: Iterable[TensorEdit]) -> None:
     """Raises Refusal for an edit of a tensor that neither the model nor the sentence has, or of a cell outside it. `shapes` are those of
     the stages by their addresses."""
     tensors = name_tensors(model)
@@ -102,13 +102,13 @@ def check(model: Transformer, shapes: Mapping[str, Sequence[int]], edits: Iterab
             raise Refusal("edits.elsewhere", edit=str(edit))
 
 
-def select_learned(model: Transformer, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+def select_learned(model: Transformer, edits: Iterable[TensorEdit]) -> tuple[TensorEdit, ...]:
     """Selects the edits of parameters: without those of fixed tables and of stages, which belong to a sentence."""
     names = dict(model.named_parameters(remove_duplicate=False))
     return tuple(edit for edit in edits if edit.name in names)
 
 
-def edit_parameters(model: Transformer, edits: Sequence[Edit]) -> dict[str, Tensor]:
+def edit_parameters(model: Transformer, edits: Sequence[TensorEdit]) -> dict[str, Tensor]:
     """Returns the edited parameters by name. Raises Refusal for an edit of anything else."""
     for edit in set(edits).difference(select_learned(model, edits)):
         raise Refusal("edits.elsewhere", edit=str(edit))
@@ -116,7 +116,7 @@ def edit_parameters(model: Transformer, edits: Sequence[Edit]) -> dict[str, Tens
     return dict(apply(model, edits).named_parameters())
 
 
-def apply(model: Transformer, edits: Sequence[Edit], watch: Callable[[str, Tensor], object] | None = None) -> Transformer:
+def apply(model: Transformer, edits: Sequence[TensorEdit], watch: Callable[[str, Tensor], object] | None = None) -> Transformer:
     """Returns an edited model that shares all other tensors with `model`; without edits `model` itself. `watch` is called with the address
     and the tensor of each stage inside of its attention."""
     if not edits and watch is None:
@@ -167,7 +167,7 @@ def norm_module(address: str) -> str:
     return f"{stack}.{number}.norm_{order[sublayer]}"
 
 
-def _register(copy: Transformer, edit: Edit, at: str, name: str) -> None:
+def _register(copy: Transformer, edit: TensorEdit, at: str, name: str) -> None:
     """Registers the hook of a stage that is the input or the output of a module."""
     if name in ("output", "logits"):
         return _register_target(copy, edit, name)
@@ -196,7 +196,7 @@ def _register(copy: Transformer, edit: Edit, at: str, name: str) -> None:
         module.register_forward_hook(edit_output)
 
 
-def _register_target(copy: Transformer, edit: Edit, name: str) -> None:
+def _register_target(copy: Transformer, edit: TensorEdit, name: str) -> None:
     """Registers the hook of the last states or the logits. Before them come the rows of the source in a decoder-only model; and while a
     sentence is written, only the newest logits are computed."""
     source, length, (row, column) = 0, 0, edit.index
@@ -221,7 +221,7 @@ def _register_target(copy: Transformer, edit: Edit, name: str) -> None:
         copy.projection.register_forward_hook(edit_logits)
 
 
-def _edit_result(function: Callable[..., Tensor], edit: Edit) -> Callable[..., Tensor]:
+def _edit_result(function: Callable[..., Tensor], edit: TensorEdit) -> Callable[..., Tensor]:
     return lambda *inputs: edit.write(function(*inputs))
 
 

@@ -61,7 +61,7 @@ def list_parts(config: ModelConfig) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Edit:
+class WeightEdit:
     """Hand-written weights of one head of cross-attention in one decoding step (`row`).
 
     `masked` columns have exactly 0 and `column` has `weight`; the other columns share the rest in the softmax's proportions. Without other
@@ -76,7 +76,7 @@ class Edit:
     masked: tuple[int, ...] = ()
 
     @classmethod
-    def parse(cls, text: str) -> Edit | None:
+    def parse(cls, text: str) -> WeightEdit | None:
         """Parses an edit; None unless `text` names a head of cross-attention, a row and a weight or mask there; other words are ignored. A
         column with both a weight and a mask is masked, as is one of weight 0."""
         place, row, column, weight, masked = None, None, None, 1.0, set()
@@ -106,23 +106,23 @@ class Edit:
     def __bool__(self) -> bool:
         return self.column is not None or bool(self.masked)
 
-    def give(self, column: int, weight: float) -> Edit:
+    def give(self, column: int, weight: float) -> WeightEdit:
         """Sets the weight of this column, and frees the one set before."""
         return self._with(column, weight, set(self.masked) - {column})
 
-    def mask(self, column: int) -> Edit:
+    def mask(self, column: int) -> WeightEdit:
         return self._with(self.column, self.weight, {*self.masked, column})
 
-    def free(self, column: int) -> Edit:
+    def free(self, column: int) -> WeightEdit:
         """Undoes all edits of this column."""
         return self._with(None if column == self.column else self.column, self.weight, set(self.masked) - {column})
 
-    def within(self, columns: int) -> Edit:
+    def within(self, columns: int) -> WeightEdit:
         """Restricts the edit to the first `columns` columns."""
         column = self.column if self.column is not None and self.column < columns else None
         return self._with(column, self.weight, {k for k in self.masked if k < columns})
 
-    def _with(self, column: int | None, weight: float, masked: set[int]) -> Edit:
+    def _with(self, column: int | None, weight: float, masked: set[int]) -> WeightEdit:
         if column is not None and weight == 0:
             masked.add(column)
         column = None if column in masked else column
@@ -139,13 +139,13 @@ class Change:
 
     off: frozenset[HeadId] = frozenset()
     memory: str | None = None
-    edit: Edit | None = None
+    edit: WeightEdit | None = None
 
     @classmethod
     def parse(cls, off: str = "", memory: str = "", cells: str = "") -> Change:
         """Parses `off` as "c1.3_e2.1", `cells` as the text of an edit. Unknown heads, memory modes and edits are ignored."""
         silent = frozenset(filter(None, map(HeadId.parse, off[:MAX_CHARACTERS].split("_"))))
-        return cls(silent, memory if memory in MEMORIES else None, Edit.parse(cells))
+        return cls(silent, memory if memory in MEMORIES else None, WeightEdit.parse(cells))
 
     def __bool__(self) -> bool:
         return self != Change()
@@ -191,7 +191,7 @@ def _make_silencer(silent: list[int], config: ModelConfig) -> Callable[[nn.Modul
     return lambda module, inputs: (inputs[0] * keep.flatten().to(inputs[0].device),)
 
 
-def edit_weights(weights: Tensor, module: MultiHeadAttention, inputs: tuple, edit: Edit, row: int) -> Tensor:
+def edit_weights(weights: Tensor, module: MultiHeadAttention, inputs: tuple, edit: WeightEdit, row: int) -> Tensor:
     """Edits row `row` of cross-attention weights (B, H, T, S); `inputs` are the module's.
 
     The remaining columns are weighted by the model's own softmax with the others masked, so they keep their proportions.
@@ -210,7 +210,7 @@ def edit_weights(weights: Tensor, module: MultiHeadAttention, inputs: tuple, edi
     return weights
 
 
-def _rewrite(layer: DecoderLayer, edit: Edit) -> None:
+def _rewrite(layer: DecoderLayer, edit: WeightEdit) -> None:
     """Recomputes the layer's cross-attention with the edited weights, in the step of the edit, with a cache or without."""
     first = 0  # the row of the first computed token: those before it are in the cache
 

@@ -20,8 +20,8 @@ from playground.rooms import activities, experiment, room as settings
 from playground.rooms.room import MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, RunLimits, clean_code, clean_name, require, ticket_of
 from playground.rooms.store import SavedRooms, find_member, replace_member
 from playground.runs.admission import Rules
+from playground.runs.identity import owner_of
 from playground.runs.limits import Limits, RateLimit
-from playground.runs.names import owner_of
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.runs.runtime import now as time_of_day

@@ -21,8 +21,8 @@ from typing import Any
 from playground.config import PARTS, Experiment, Refusal, as_text, check
 from playground.cursor import check as check_field
 from playground.knobs import Lists
+from playground.runs.identity import owner_of
 from playground.runs.limits import Limits
-from playground.runs.names import owner_of
 
 VERSION = 2
 ADDED = ("fixed", "now", "limits")  # fields that version 2 added to version 1

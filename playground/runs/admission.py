@@ -11,10 +11,10 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.model.costs import admit, training_bytes
-from playground.runs.cache import LRU
 from playground.runs.corpora import sizes
+from playground.runs.identity import new_name, owner_of
 from playground.runs.limits import Limits
-from playground.runs.names import new_name, owner_of
+from playground.runs.memory import LRU
 from playground.runs.run import Run
 
 

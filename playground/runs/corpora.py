@@ -11,12 +11,12 @@ import torch
 
 from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, ModelConfig, Refusal
 from playground.data.corpus import Corpus, build_corpus, load_given
+from playground.data.corpus_check import Statistics, statistics
 from playground.data.tokenizers import LARGEST
-from playground.data.warnings import Statistics, statistics
 from playground.model.copies import filled_copy
 from playground.model.transformer import Transformer
 from playground.reading.pairs import Pairs
-from playground.runs.cache import LRU, size_of
+from playground.runs.memory import LRU, size_of
 from playground.runs.replay import Parameters
 from playground.runs.run import Run
 from playground.variants import build
@@ -59,7 +59,7 @@ class Corpora:
 
     @property
     def caches(self) -> tuple[LRU, ...]:
-        """Shares of the memory budget, see cache.py."""
+        """Shares of the memory budget, see memory.py."""
         return tuple(self._caches.values())
 
 
@@ -123,7 +123,7 @@ class ModelCache:
 
     @property
     def caches(self) -> tuple[LRU]:
-        """Shares of the memory budget, see cache.py."""
+        """Shares of the memory budget, see memory.py."""
         return (self._built,)
 
     def get(self, run: Run, step: int | None) -> Built:

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from playground.config import Refusal
 from playground.logs import event, reason
 from playground.runs.admission import Admission
-from playground.runs.cache import Memory, trim_heap
 from playground.runs.disk.store import Store
+from playground.runs.identity import owns
 from playground.runs.limits import Limits
-from playground.runs.names import owns
+from playground.runs.memory import Memory, trim_heap
 from playground.runs.queue.workers import Workers
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Loop, Runtime, now
@@ -30,7 +30,7 @@ CROWDED = 0.9  # fraction of the runs or bytes above which owners are told which
 
 
 @dataclass(frozen=True)
-class Share:
+class DiskShare:
     """A visitor's disk usage, and the run to be evicted first."""
 
     count: int
@@ -86,7 +86,7 @@ class Retention:
             evicted += self._choose_evicted(left, len(left), self._limits.bytes_each)
         return evicted + self._choose_evicted([run for run in saved_runs if run not in evicted], self._limits.runs_kept, self._most_bytes)
 
-    def share(self, runs: Iterable[Run], token: str) -> Share:
+    def share(self, runs: Iterable[Run], token: str) -> DiskShare:
         """Returns the caller's disk usage, and which run is evicted first."""
         saved_runs = [run for run in runs if not run.shipped]
         owned_runs = [run for run in saved_runs if owns(run.owner, token)]
@@ -94,7 +94,7 @@ class Retention:
         crowded = used > CROWDED * most or all_used > CROWDED * self._most_bytes or len(saved_runs) > CROWDED * self._limits.runs_kept
         first = min((run for run in owned_runs if not self.is_protected(run)), key=lambda run: run.looked_at, default=None)
         expires_at = self._expires(first) if first else 0.0
-        return Share(len(owned_runs), used, most, first if crowded or expires_at < math.inf else None, expires_at, crowded)
+        return DiskShare(len(owned_runs), used, most, first if crowded or expires_at < math.inf else None, expires_at, crowded)
 
     def _find_shortage(self, saved_runs: list[Run], new_count: int) -> tuple[int, int] | None:
         """Returns the (runs, bytes) left after every possible eviction if that leaves no room for the new runs, otherwise None."""
@@ -129,7 +129,7 @@ def megabytes(size: float) -> str:
 
 
 class LoadedRuns:
-    """Replays and weights in memory of runs that do not train: a Share of the memory, since all of it is on the disk. Watched runs stay."""
+    """Replays and weights in memory of runs that do not train: a share of the memory, since all of it is on the disk. Watched runs stay."""
 
     def __init__(self, admission: Admission, store: Store) -> None:
         self._admission, self._store = admission, store

@@ -23,10 +23,10 @@ from playground.runs.disk.folder import Folder, SentFolder, card_of, describe, p
 from playground.runs.disk.replay_file import read_parameters
 from playground.runs.disk.store import first_files
 from playground.runs.history import MAX_ROWS, STEPS, VALIDATIONS, History
-from playground.runs.making import new_run
-from playground.runs.names import clean_label, new_id
+from playground.runs.identity import clean_label, new_id
 from playground.runs.replay import Parameters
 from playground.runs.run import Run, Snapshot
+from playground.runs.starter import new_run
 from playground.words import percentage
 
 

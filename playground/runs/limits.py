@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 
 from playground.config import Refusal
-from playground.runs.cache import LRU
+from playground.runs.memory import LRU
 
 GB = 2**30
 NEVER, UNLIMITED_NAMES = "never", ("unseen_days", "shared_days")  # a word accepted instead of a number, and by which limits
@@ -31,7 +31,7 @@ class Limits:
     cluster: str = ""  # address of a Ray cluster that trains instead of this machine
     engine: str = "here"  # one of ENGINES; a server's default is "auto"
     cores: int = 2
-    memory: int = 4 * GB  # bytes for all trainings and caches together, see cache.py
+    memory: int = 4 * GB  # bytes for all trainings and caches together, see memory.py
     runs_each: int = 6  # unfinished, per owner: an experiment has up to five
     runs_address: int = 90  # unfinished, of all owners last seen at one address, such as a school's
     runs_unfinished: int = 150

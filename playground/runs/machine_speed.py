@@ -24,7 +24,7 @@ from playground.config import Experiment
 from playground.data.batches import batches, part_sizes
 from playground.data.corpus import Corpus, Item, build_corpus
 from playground.model.costs import LOGITS, flops, is_chunked, parameter_count, row_floats, takes_chunks, update_operations
-from playground.runs.cache import freeze_objects, keep_free_pages
+from playground.runs.memory import freeze_objects, keep_free_pages
 from playground.training.loop import Training
 
 log = logging.getLogger(__name__)

@@ -10,20 +10,20 @@ from playground.config import LIVE_KNOBS, Experiment, Refusal, check
 from playground.logs import event, reason
 from playground.reading.pairs import Pairs
 from playground.runs.admission import Admission, Rules, Visitors
-from playground.runs.cache import Memory, share_arenas
 from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED, Store, read_shipped
 from playground.runs.engines.choice import Engines
-from playground.runs.housekeeping import Housekeeper, Share
+from playground.runs.housekeeping import DiskShare, Housekeeper
+from playground.runs.identity import clean_label, owner_of, owns
 from playground.runs.incoming import open_zip, tune_run
 from playground.runs.limits import Limits
-from playground.runs.making import Change, CutOff, Starter, copy_run, fork_run, new_run
-from playground.runs.names import clean_label, owner_of, owns
+from playground.runs.memory import Memory, share_arenas
 from playground.runs.orders import next_status
 from playground.runs.queue.workers import Workers
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
+from playground.runs.starter import Change, CutOff, Starter, copy_run, fork_run, new_run
 from playground.runs.tables import Updates, runs_table
 
 log = logging.getLogger(__name__)
@@ -196,7 +196,7 @@ class Runs:
             self._save_fields(run, "live")
 
     def fork(self, id: str, step: int | None, token: str, change: Change | None = None) -> Run:
-        """Creates a run that continues from the saved parameters nearest to `step` (see run.parent and making.py). Allowed for any run
+        """Creates a run that continues from the saved parameters nearest to `step` (see run.parent and starter.py). Allowed for any run
         whose sentences the caller may see. Raises Refusal when none are saved yet."""
         return self._start_from(id, token, lambda folder: fork_run(folder, step, token, change))
 
@@ -214,7 +214,7 @@ class Runs:
         return self._starter.add_copy(run, token, contents)
 
     def copy(self, id: str, token: str) -> Run:
-        """Copies the run as it is now for the caller, see making.py. Allowed as a fork is. Raises Refusal when nothing is saved yet."""
+        """Copies the run as it is now for the caller, see starter.py. Allowed as a fork is. Raises Refusal when nothing is saved yet."""
         run, contents = self._read_saved_now(id, token, lambda folder: copy_run(folder, token))
         return self._starter.add_copy(run, token, contents)
 
@@ -227,7 +227,7 @@ class Runs:
         """Lists all runs but the shipped ones."""
         return [run for run in self._admission.all() if not run.shipped]
 
-    def share(self, token: str) -> Share:
+    def share(self, token: str) -> DiskShare:
         """Returns the caller's disk usage, and which run is evicted first."""
         return self._housekeeper.retention.share(self._admission.all(), token)
 

@@ -18,7 +18,7 @@ import torch
 from playground.config import LIVE_KNOBS, Experiment, Refusal
 from playground.logs import event
 from playground.runs.history import History, Probe
-from playground.runs.names import owns
+from playground.runs.identity import owns
 from playground.runs.orders import RESUMABLE, UNFINISHED, WORKING, next_status
 from playground.runs.replay import Parameters, Replay
 from playground.runs.runtime import REAL, Runtime, now

@@ -13,8 +13,8 @@ from playground import words
 from playground.config import Refusal
 from playground.model.costs import parameter_count
 from playground.reading.writing import guard_rows
-from playground.runs.cache import LRU
 from playground.runs.history import COUNTS, History, decimate
+from playground.runs.memory import LRU
 from playground.runs.run import Mark, Run
 from playground.variants import variant_of
 
@@ -96,7 +96,7 @@ class Updates:
 
     @property
     def caches(self) -> tuple[LRU]:
-        """Shares of the memory budget, see cache.py."""
+        """Shares of the memory budget, see memory.py."""
         return (self._increments,)
 
     def get(self, run: Run, since: int) -> tuple[bytes, int]:

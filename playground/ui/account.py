@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from playground.export.contents import scores_of
 from playground.export.exported_run import export_run
 from playground.features.shared.queries.reader import Reader
-from playground.runs.names import owner_of
+from playground.runs.identity import owner_of
 from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX
 from playground.ui.command import Action, Command, act, post_route

@@ -25,7 +25,7 @@ from playground.features.shared.figures.plain import still
 from playground.features.shared.naming import label, title
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import View, language
-from playground.runs.cache import LRU
+from playground.runs.memory import LRU
 from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX, SCRIPT, STATIC, STYLE, asset_path, asset_version
 from playground.ui.controls import GROUPS

@@ -27,7 +27,7 @@ from playground.features.shared import uploading
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import View, language
 from playground.rooms.registry import Rooms
-from playground.runs.cache import LRU
+from playground.runs.memory import LRU
 from playground.runs.registry import Runs
 from playground.runs.tables import csv_of
 from playground.ui import command, messages

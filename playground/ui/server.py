@@ -41,9 +41,9 @@ from playground.features.map.panel import PLANS
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.uploading import UPLOADS
 from playground.rooms.registry import RoomRules, Rooms
-from playground.runs.cache import freeze_objects
 from playground.runs.disk.store import default_folder
 from playground.runs.engines.children import HOME_NICENESS, NICENESS_VARIABLE
+from playground.runs.memory import freeze_objects
 from playground.runs.registry import Runs
 from playground.runs.runtime import Runtime, hold_threads
 from playground.ui import account, document, operator, rooms as rooms_routes

@@ -10,9 +10,9 @@ from hypothesis import given, settings, strategies as st
 from playground.config import UNK, DataConfig, Experiment, default
 from playground.data.batches import collate
 from playground.data.corpus import Corpus, Item, build_corpus
+from playground.data.corpus_check import statistics
 from playground.data.suggestion import KNOBS, Facts, suggest
 from playground.data.tokenizers import WordTokenizer
-from playground.data.warnings import statistics
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.reading.uploads import read_files

@@ -11,7 +11,7 @@ from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal
 from playground.decoding import beam, greedy, sample, search, without_cache
 from playground.decoding.fast_decoder import INITIAL_TOKENS, FastDecoder, is_stock_model
 from playground.decoding.single_decoder import SingleDecoder, is_readable
-from playground.inspection.interventions import Change, Edit, HeadId
+from playground.inspection.interventions import Change, HeadId, WeightEdit
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
@@ -150,7 +150,7 @@ def test_a_change_that_hangs_on_hooks_is_never_passed_over(only_own):
     """A changed model writes the argmax of one pass through it, at every step."""
     model = untaught(seed=2)
     heads = (HeadId("encoder", 0, 1), HeadId("decoder", 1, 0), HeadId("cross", 0, 1))
-    for change in (*(Change(frozenset({head})) for head in heads), Change(edit=Edit(1, 0, 2, masked=(0, 1)))):
+    for change in (*(Change(frozenset({head})) for head in heads), Change(edit=WeightEdit(1, 0, 2, masked=(0, 1)))):
         changed = change.apply(model)
         assert (is_stock_model(model), is_stock_model(changed)) == (True, False)
         written = greedy(changed, SOURCES[:1], 9)[0].ids

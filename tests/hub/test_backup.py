@@ -12,7 +12,7 @@ from playground.config import Refusal
 from playground.hub import backup as module
 from playground.hub.backup import HubBackup
 from playground.rooms.registry import DAY, Rooms
-from playground.runs.names import owner_of
+from playground.runs.identity import owner_of
 from playground.runs.runtime import REAL
 from tests.hub.stand_in import served_hub
 from tests.runs.disk.test_saves import served

@@ -15,7 +15,7 @@ from playground.choices import ARCHITECTURES
 from playground.config import BOS, EOS, ModelConfig, Refusal
 from playground.decoding import greedy
 from playground.inspection.activations import Stage, record
-from playground.inspection.edits import FIXED, Edit, apply, check as check_edits, norm_module, parse
+from playground.inspection.edits import FIXED, TensorEdit, apply, check as check_edits, norm_module, parse
 from playground.inspection.formulas import describe
 from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
@@ -213,21 +213,22 @@ def test_any_number_can_be_typed_over_and_its_own_value_changes_nothing(knobs):
     """Bit for bit: every stage, for an edit of every stage and of every parameter to what stands there."""
     model = build(**knobs)
     stages = record(model, SRC, TGT)
-    assert parse(";".join(map(str, edits := [Edit("memory", (0, 2), (0.5, -1e-7)), Edit("projection.weight", seed=3)]))) == tuple(edits)
+    edits = (TensorEdit("memory", (0, 2), (0.5, -1e-7)), TensorEdit("projection.weight", seed=3))
+    assert parse(";".join(map(str, edits))) == edits
     for address, stage in stages.items():
         if stage.name in FIXED:
             continue
         sizes = zip(stage.axes, stage.values.shape, strict=True)  # a cell in the middle that isn't masked
         index = tuple(size // 2 if letter in "HDKUFV" else min(1, size - 1) for letter, size in sizes)
-        (same,) = parse(str(Edit(address, index, (float(stage.values[index]),))))
+        (same,) = parse(str(TensorEdit(address, index, (float(stage.values[index]),))))
         again = record(model, SRC, TGT, [same])
         assert all(np.array_equal(again[name].values, each.values) for name, each in stages.items()), address
-        changed = record(model, SRC, TGT, [Edit(address, index, (7.0,))])
+        changed = record(model, SRC, TGT, [TensorEdit(address, index, (7.0,))])
         assert changed[address].values[index] == 7, address
         order = [*stages]
         earlier = order[: order.index(address)]
         assert all(np.array_equal(changed[name].values, stages[name].values) for name in earlier if name != "decoder.norm"), address
-    everything = [Edit(name, (0,) * tensor.dim(), (tensor.flatten()[0].item(),)) for name, tensor in model.named_parameters()]
+    everything = [TensorEdit(name, (0,) * tensor.dim(), (tensor.flatten()[0].item(),)) for name, tensor in model.named_parameters()]
     again = record(model, SRC, TGT, everything)
     assert all(np.array_equal(again[name].values, each.values) for name, each in stages.items())
 
@@ -246,11 +247,11 @@ def test_an_edit_of_a_parameter_equals_torch_with_that_number_set_by_hand():
         by_hand = copy.deepcopy(model)
         with torch.no_grad():
             by_hand.get_parameter(name)[index] = 5.0
-        edited = apply(model, [Edit(name, index, (5.0,))])
+        edited = apply(model, [TensorEdit(name, index, (5.0,))])
         torch.testing.assert_close(logits_of(edited), logits_of(by_hand), atol=1e-6, rtol=0)
         assert (logits_of(edited) - before).abs().max() > 1e-3
         assert greedy(edited, [SRC], 9)[0].ids == greedy(by_hand, [SRC], 9)[0].ids
-    drawn = [apply(model, [Edit("projection.weight", seed=seed)]).tgt_embedding.weight for seed in (7, 7, 8)]
+    drawn = [apply(model, [TensorEdit("projection.weight", seed=seed)]).tgt_embedding.weight for seed in (7, 7, 8)]
     assert (torch.equal(*drawn[:2]), torch.equal(*drawn[1:])) == (True, False)
     assert apply(model, ()) is model
     assert torch.equal(logits_of(model), before)
@@ -273,11 +274,11 @@ def test_an_edit_of_an_activation_equals_a_forward_hook_by_hand_and_decoding_fol
     }
     for (address, cell), (module, index) in hooks.items():
         hook = turned.get_submodule(module).register_forward_hook(lambda module, inputs, output, index=index: set_by_hand(output, index))
-        edit = Edit(address, cell, (5.0,))
+        edit = TensorEdit(address, cell, (5.0,))
         torch.testing.assert_close(logits_of(apply(model, [edit])), logits_of(turned), atol=1e-6, rtol=0)
         assert torch.equal(torch.tensor(record(model, SRC, TGT, [edit])["logits"].values), logits_of(apply(model, [edit]))[0])
         hook.remove()
-    weights = Edit(f"{CROSS}.weights", (1, 2, 0), (1.0, 0.0, 0.0, 0.0, 0.0))
+    weights = TensorEdit(f"{CROSS}.weights", (1, 2, 0), (1.0, 0.0, 0.0, 0.0, 0.0))
     stages = record(model, SRC, TGT, [weights])
     assert np.array_equal(stages[f"{CROSS}.mixed"].values[1, 2], stages[f"{CROSS}.v"].values[1, 0]), "all weight is on the first token"
     last, gpt = [("decoder.output", (1, 0)), ("logits", (1, 4))], build(architecture="prefix_decoder")
@@ -285,7 +286,7 @@ def test_an_edit_of_an_activation_equals_a_forward_hook_by_hand_and_decoding_fol
     joined = ("joined", (6, 0)), ("src.positions", (1, 0)), ("layers.0.self_attention.scores", (0, 6, 2))
     cells += [(gpt, *cell) for cell in (*last, *joined)]
     for subject, address, cell in cells:
-        changed = apply(subject, [Edit(address, cell, (90.0,))])
+        changed = apply(subject, [TensorEdit(address, cell, (90.0,))])
         written, ids = greedy(changed, [SRC], 6)[0].ids, [BOS]
         for token in written:  # each step computed anew, by the model itself
             assert changed(tensors()[0], torch.tensor([ids])).logits[0, -1].argmax() == token, address

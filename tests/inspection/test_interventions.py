@@ -15,7 +15,7 @@ from playground.config import BOS, EOS, ModelConfig
 from playground.data.corpus import Item
 from playground.decoding import greedy, trace
 from playground.inspection.activations import model_inputs
-from playground.inspection.interventions import Change, Edit, HeadId, heads
+from playground.inspection.interventions import Change, HeadId, WeightEdit, heads
 from playground.inspection.logits import Part, attribute, decided, lens_fact, logit_lens
 from playground.inspection.patching import Patch, list_patches, run_patched
 from playground.lessons.labs.alignment_head import compare_heads
@@ -73,7 +73,7 @@ def test_an_edit_that_gives_what_was_there_changes_nothing(knobs):
     before = trace(original, SOURCE, TARGET)
     for layer, head in product(range(2), range(original.config.n_heads)):
         for row, column in enumerate((3, 0, 5, 1, 4, 2)):
-            edit = Edit(layer, head, row, column, float(before.cross[layer, head, row, column]))
+            edit = WeightEdit(layer, head, row, column, float(before.cross[layer, head, row, column]))
             after = trace(Change(edit=edit).apply(original), SOURCE, TARGET)
             assert abs(after.cross - before.cross).max() < 1e-6
             assert abs(after.probabilities - before.probabilities).max() < 1e-6
@@ -84,7 +84,7 @@ def test_an_edited_row_adds_up_to_one_and_masking_is_the_models_own_mask():
     """In one layer, what a row looks at is its own affair; a head that looks nowhere in one step is off in that step."""
     original, (layer, head, row) = model(), (1, 2, 3)
     before = trace(original, SOURCE, TARGET).cross
-    after = trace(Change(edit=Edit(layer, head, row, 4, 0.75, (0, 5))).apply(original), SOURCE, TARGET).cross
+    after = trace(Change(edit=WeightEdit(layer, head, row, 4, 0.75, (0, 5))).apply(original), SOURCE, TARGET).cross
     result = after[layer, head, row]
     assert result[4] == 0.75
     assert (result[[0, 5]] == 0).all()
@@ -100,12 +100,12 @@ def test_an_edited_row_adds_up_to_one_and_masking_is_the_models_own_mask():
     mask[..., list(hidden)] = False
     memory, tgt_in = original.encode(torch.tensor([[*SOURCE, EOS]]))[0], torch.tensor([[1, *TARGET[: row + 1]]])
     expected = original.project(original.decode(tgt_in, memory, mask)[0])[0, row].softmax(dim=-1)
-    edited = trace(Change(edit=Edit(0, 0, row, masked=hidden)).apply(original), SOURCE, TARGET[: row + 1])
+    edited = trace(Change(edit=WeightEdit(0, 0, row, masked=hidden)).apply(original), SOURCE, TARGET[: row + 1])
     torch.testing.assert_close(torch.tensor(edited.probabilities[row]), expected, atol=1e-6, rtol=0)
     original, columns = model(decoder_layers=1), range(6)
-    only = trace(Change(edit=Edit(0, 1, 2, 3, 0.1, tuple(k for k in columns if k != 3))).apply(original), SOURCE, TARGET)
+    only = trace(Change(edit=WeightEdit(0, 1, 2, 3, 0.1, tuple(k for k in columns if k != 3))).apply(original), SOURCE, TARGET)
     assert only.cross[0, 1, 2].tolist() == [0, 0, 0, 1, 0, 0]
-    nowhere = trace(Change(edit=Edit(0, 1, 2, masked=tuple(columns))).apply(original), SOURCE, TARGET)
+    nowhere = trace(Change(edit=WeightEdit(0, 1, 2, masked=tuple(columns))).apply(original), SOURCE, TARGET)
     off, plain = (trace(subject, SOURCE, TARGET).probabilities for subject in (silenced(original, [HeadId("cross", 0, 1)]), original))
     assert not nowhere.cross[0, 1, 2].any()
     assert nowhere.probabilities[1:3] == pytest.approx(np.stack([plain[1], off[2]]), abs=1e-6)
@@ -129,7 +129,7 @@ def test_changes_compose():
     original, off = model(), {HeadId("encoder", 1, 0), HeadId("cross", 0, 2), HeadId("cross", 1, 1)}
     twin = silenced(original, off)
     twin.config = replace(twin.config, memory_mode="mean")
-    for edit in (Edit(0, 3, 2, 1, 0.5, (0,)), Edit(1, 1, 2, 1)):
+    for edit in (WeightEdit(0, 3, 2, 1, 0.5, (0,)), WeightEdit(1, 1, 2, 1)):
         both = trace(Change(frozenset(off), "mean", edit).apply(original), SOURCE, TARGET)
         expected = trace(Change(edit=edit).apply(twin), SOURCE, TARGET)
         assert abs(both.probabilities - expected.probabilities).max() < 1e-6
@@ -143,9 +143,9 @@ def test_changes_compose():
     ("x1", ""), ("c2.3_x1", ""), ("q3_x1", ""), ("e2.3_q3_x1", ""), ("c2.3_q1234_x1", ""), ("c0.3_q3_x1", ""), ("c2.3_q-1_x1", ""),
 ])  # fmt: skip
 def test_an_edit_is_read_as_it_is_written_and_what_is_none_is_ignored(text, read):
-    edit = Edit.parse(text)
+    edit = WeightEdit.parse(text)
     assert (edit is None, str(edit or "")) == (not read, read)
-    assert edit is None or (edit.place, Edit.parse(str(edit))) == ((1, 2, 3), edit)
+    assert edit is None or (edit.place, WeightEdit.parse(str(edit))) == ((1, 2, 3), edit)
 
 
 @settings(max_examples=10)
@@ -163,7 +163,7 @@ def test_any_text_is_read_and_what_a_model_does_not_have_is_no_change_to_it(off,
     small = ModelConfig(encoder_layers=1, decoder_layers=2, n_heads=2)
     assert requests.within(small) == Change(frozenset({HeadId("encoder", 0, 1), HeadId("cross", 1, 1)}))
     assert Change.parse("", "nothing").memory is None
-    assert Edit.parse("c1.1_q0_k7-0.5_x1_x9").within(6) == Edit(0, 0, 0, masked=(1,))
+    assert WeightEdit.parse("c1.1_q0_k7-0.5_x1_x9").within(6) == WeightEdit(0, 0, 0, masked=(1,))
 
 
 GPT = {"architecture": "causal_decoder", "encoder_layers": 1, "decoder_layers": 2}
@@ -328,7 +328,7 @@ def test_patching_finds_the_alignment_head_of_shipped_runs(name):
 
 @pytest.mark.parametrize(("norm", "row"), [("post", 0), ("pre", 2), ("post", 200)])
 def test_an_edit_is_the_same_with_the_cache_and_without(norm, row):
-    changed = Change(edit=Edit(1, 0, row, 1, 0.9, (0, 2))).apply(model(norm=norm))
+    changed = Change(edit=WeightEdit(1, 0, row, 1, 0.9, (0, 2))).apply(model(norm=norm))
     with_cache, without = (greedy(changed, [SOURCE], 12, cache=cache)[0] for cache in (True, False))
     assert with_cache.ids == without.ids
     assert with_cache.logprobs == pytest.approx(without.logprobs, abs=1e-5)

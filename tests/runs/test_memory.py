@@ -19,10 +19,10 @@ from hypothesis import given, strategies as st
 
 from playground.config import Refusal
 from playground.model.costs import training_bytes
-from playground.runs import cache as module, corpora
-from playground.runs.cache import LRU, Memory, descendants, held_bytes, size_of
+from playground.runs import corpora, memory as module
 from playground.runs.corpora import MAX_CORPORA, Corpora, ModelCache, sizes
 from playground.runs.engines import host
+from playground.runs.memory import LRU, Memory, descendants, held_bytes, size_of
 from playground.runs.run import Snapshot
 from playground.ui.operator import health
 from tests.runs.tiny import PAIRS, YOU, alone, begun, ended, needed, ordered, tiny, wait

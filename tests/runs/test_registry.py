@@ -9,7 +9,7 @@ from playground.features.shared.queries.reader import Reader
 from playground.inspection.edits import apply, parse
 from playground.runs import recording
 from playground.runs.disk import saves
-from playground.runs.names import owner_of
+from playground.runs.identity import owner_of
 from playground.training.loop import Training
 from playground.training.optimisers import REWARMED, learning_rate
 from tests.runs import tiny as shared

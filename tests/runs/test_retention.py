@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 
 from playground.runs.admission import Rules
 from playground.runs.housekeeping import DAY, HOUR, Retention
+from playground.runs.identity import owner_of
 from playground.runs.limits import Limits
-from playground.runs.names import owner_of
 from playground.runs.orders import STATUSES, UNFINISHED
 from playground.runs.run import Run
 from playground.ui.operator import health

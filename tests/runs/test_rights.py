@@ -5,9 +5,9 @@ import re
 import pytest
 
 from playground.config import Refusal
-from playground.runs import making
+from playground.runs import starter
 from playground.runs.disk import files
-from playground.runs.names import ADJECTIVES, ANIMALS, new_id, new_name, owner_of, owns
+from playground.runs.identity import ADJECTIVES, ANIMALS, new_id, new_name, owner_of, owns
 from tests.runs.tiny import LONG, ME, YOU, at_rest, begun, ended, ordered, refused, tiny
 
 CHANGES = {
@@ -109,7 +109,7 @@ def meanwhile(monkeypatch):
 def test_what_takes_long_is_done_without_the_lock(world, meanwhile):
     runs, done = world.runs, set()
     long = dict.fromkeys(("create", "save", "write_card", "delete"), runs.store)
-    long |= {"bytes_needed": making, "wait": runs._workers}
+    long |= {"bytes_needed": starter, "wait": runs._workers}
     for name, thing in long.items():
         meanwhile(thing, name, lambda name=name: done.add((name, runs._admission.lock.locked())))
     run = begun(world, order="stop")
@@ -162,11 +162,11 @@ def test_an_experiment_that_cannot_be_written_leaves_nothing_and_frees_its_place
 
 def test_two_who_resume_the_same_run_start_it_once_and_one_that_is_deleted_meanwhile_is_gone(world, meanwhile):
     run, gone, started = begun(world, order="stop"), begun(world, order="stop"), []
-    meanwhile(making, "bytes_needed", lambda: world.runs.resume(run.id, ME))
+    meanwhile(starter, "bytes_needed", lambda: world.runs.resume(run.id, ME))
     meanwhile(world.runs._workers, "start", lambda: started.append(1))
     world.runs.resume(run.id, ME)
     assert started == [1]
-    meanwhile(making, "bytes_needed", lambda: world.runs.delete(gone.id, ME))
+    meanwhile(starter, "bytes_needed", lambda: world.runs.delete(gone.id, ME))
     with refused("runs.unknown"):
         world.runs.resume(gone.id, ME)
     assert [*world.runs._workers._jobs] == [run.id]

@@ -12,9 +12,9 @@ from pathlib import Path
 import torch
 
 from playground.config import Experiment, Refusal
-from playground.runs import making
+from playground.runs import starter
 from playground.runs.disk import files
-from playground.runs.names import new_id, owner_of, owns
+from playground.runs.identity import new_id, owner_of, owns
 from playground.runs.run import Run
 from tests.runs.tiny import alone, curve, same_parameters, same_replay, tiny
 from tests.simulation.world import Disk, Killed, World
@@ -48,7 +48,7 @@ class Story:
         self._ids = 0
         self.known: dict[str, Known] = {}
         self.threads = set(threading.enumerate())
-        making.new_id = self._new_id  # ids decide an order here and there
+        starter.new_id = self._new_id  # ids decide an order here and there
         with self.disk:
             self.world = World(folder, self.disk, processes=self.random.choice((0, 1, 2)))
         self.rules: dict[Callable[[], str | None], int] = {
@@ -69,7 +69,7 @@ class Story:
             except AssertionError as error:
                 raise AssertionError(f"{error}\nseed {self.seed}:\n  " + "\n  ".join(self.log)) from error
             finally:
-                making.new_id = new_id
+                starter.new_id = new_id
                 self.disk.heal()
                 self.world.end(killed=True)
 

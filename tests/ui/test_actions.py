@@ -12,7 +12,7 @@ from playground.config import KNOBS, LIVE_KNOBS, Experiment, Refusal, default, l
 from playground.features.shared import uploading
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
-from playground.runs.names import owner_of
+from playground.runs.identity import owner_of
 from playground.ui import listeners
 from playground.ui.assets import PREFIX
 from playground.ui.command import ACTIONS, Command, act, answer_call

@@ -19,7 +19,7 @@ from playground.lessons import controlled
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.rooms.registry import DAY
-from playground.runs.names import owner_of
+from playground.runs.identity import owner_of
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
 from playground.ui.command import ACTIONS

@@ -9,7 +9,7 @@ import numpy as np
 from playground.config import Experiment, read_query
 from playground.cursor import choices
 from playground.data.corpus import Corpus
-from playground.data.warnings import Mend, SideStatistics, Statistics, find_epochs, find_spoilers
+from playground.data.corpus_check import Mend, SideStatistics, Statistics, find_epochs, find_spoilers
 from playground.features.shared import blocks, panels, uploading
 from playground.features.shared.figures import graph, theme
 from playground.features.shared.figures.theme import PLAIN, Style

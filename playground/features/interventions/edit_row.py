@@ -8,7 +8,7 @@ from playground.features.shared import blocks
 from playground.features.shared.figures.graph import short
 from playground.features.shared.heads import build_small_heads, choose_head, compute_mask
 from playground.features.shared.view import View, texts
-from playground.inspection.interventions import Edit, HeadId
+from playground.inspection.interventions import HeadId, WeightEdit
 from playground.words import paragraph
 
 
@@ -70,13 +70,13 @@ def _build_cells(view: View, effect: InterventionResult) -> dict:
     names = texts(effect.before.source)
     before, after = effect.unedited.cross[place], effect.after.cross[place]
     edit = effect.change.edit
-    edit = edit if edit and edit.place == place else Edit(*place)
+    edit = edit if edit and edit.place == place else WeightEdit(*place)
     k = view.number("k")
     actions, slider = [], None
     if k is not None and k < len(names):
         free = edit.free(k)
         actions = [
-            {"label": view.say("interventions.row_only"), "cells": str(Edit(*place, k)), "on": edit.column == k and edit.weight == 1},
+            {"label": view.say("interventions.row_only"), "cells": str(WeightEdit(*place, k)), "on": edit.column == k and edit.weight == 1},
             {"label": view.say("interventions.row_mask"), "cells": str(edit.mask(k)), "on": k in edit.masked},
             {"label": view.say("interventions.row_free"), "cells": str(free), "on": free == edit},
         ]

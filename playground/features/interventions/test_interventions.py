@@ -9,7 +9,7 @@ from playground.config import Refusal
 from playground.decoding import greedy, trace
 from playground.features.interventions import query as interventions
 from playground.features.shared.queries.validation import evaluate, evaluate_change
-from playground.inspection.interventions import Change, Edit, heads, mark_changes
+from playground.inspection.interventions import Change, WeightEdit, heads, mark_changes
 from playground.training.metrics import build_eval_set, validate
 from playground.words import say
 from tests.runs.tiny import CORPORA
@@ -28,7 +28,7 @@ def ids_of(look):
     return tuple(piece.id for piece in look.targets)
 
 
-@pytest.mark.parametrize("edit", [None, Edit(0, 1, 1, 2, 1.0)])
+@pytest.mark.parametrize("edit", [None, WeightEdit(0, 1, 1, 2, 1.0)])
 def test_every_side_is_what_its_model_writes(reader, run, text, model, edit):
     result = interventions.compare_outputs(reader, run, None, text, Change(OFF.off, None, edit))
     ids, off, changed = run.tokenizers[0].encode(text), OFF.apply(model), Change(OFF.off, None, edit).apply(model)
@@ -56,8 +56,8 @@ def test_the_right_answer_can_be_fed_and_an_edit_of_what_is_not_there_is_none(re
     assert "".join(piece.text for piece in result.fed) == f"{text[::-1]}<eos>"
     unknown = interventions.compare_outputs(reader, run, None, "A-1", OFF, reference=True)
     assert tuple(piece.id for piece in unknown.fed) == ids_of(unknown.before), "where nobody knows it, what was written"
-    assert interventions.compare_outputs(reader, run, None, text, Change(edit=Edit(0, 0, 1, 99))).change == Change()
-    late = interventions.compare_outputs(reader, run, None, text, Change(edit=Edit(0, 0, 200, 0)))
+    assert interventions.compare_outputs(reader, run, None, text, Change(edit=WeightEdit(0, 0, 1, 99))).change == Change()
+    late = interventions.compare_outputs(reader, run, None, text, Change(edit=WeightEdit(0, 0, 200, 0)))
     assert (late.step, ids_of(late.after)) == (None, ids_of(late.before))
 
 
@@ -151,7 +151,8 @@ def test_the_score_stands_in_both_columns(site):
 
 def test_a_row_is_edited_where_its_cells_are_shown_and_the_edit_stays_there(site):
     panel = site.panel("interventions", **ROW | {"text": "attention"}, cells=THERE + "k0-1", k="0")
-    outcome = interventions.compare_outputs(site.reader, site.runs.get("reverse"), None, "attention", Change(edit=Edit(1, 2, 1, 0, 1.0)))
+    change = Change(edit=WeightEdit(1, 2, 1, 0, 1.0))
+    outcome = interventions.compare_outputs(site.reader, site.runs.get("reverse"), None, "attention", change)
     cells = block(panel, "row-cells")
     assert [cell["after"] for cell in cells["cells"]] == [1] + [0] * 9
     assert [cell["before"] for cell in cells["cells"]] == pytest.approx(outcome.before.cross[1, 2, 1].tolist())

@@ -7,7 +7,7 @@ from playground.features.shared import blocks
 from playground.features.shared.decoding import build_comparison
 from playground.features.shared.queries.activations import Cell, EditedActivations, activations, edited_activations
 from playground.features.shared.view import View, texts
-from playground.inspection.edits import Edit, parse, select_learned
+from playground.inspection.edits import TensorEdit, parse, select_learned
 from playground.words import paragraph
 
 MAX_NAMED = 3  # edits in the sentence; more are counted
@@ -53,7 +53,7 @@ def build_effect(view: View, passes: Passes) -> list[dict]:
     return [blocks.row("edits", sentence, undo, undo_all, *keep, css="controls"), *comparison]
 
 
-def _name_edit(view: View, edited: EditedActivations, edit: Edit, original: float) -> str:
+def _name_edit(view: View, edited: EditedActivations, edit: TensorEdit, original: float) -> str:
     """Names the place of an edit, a learned number as in torch, with its first old and new value."""
     if edit.seed is not None:
         return view.say("edits.entry_random", name=edit.name)

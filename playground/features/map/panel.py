@@ -15,7 +15,7 @@ from playground.inspection.activations import Stage
 from playground.inspection.formulas import divisor, formula
 from playground.lessons.tour import STOPS, Head, Reading, find_reading, kind_of, list_notes
 from playground.model.attention import head_widths
-from playground.runs.cache import LRU
+from playground.runs.memory import LRU
 from playground.words import known, paragraph, percentage
 
 PLANS = LRU(64, 8_000_000)  # of drawings; a click on a cell changes none

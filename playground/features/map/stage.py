@@ -15,7 +15,7 @@ from playground.features.shared.view import NARROW, View, steps, texts
 from playground.inspection import Fact, tensors
 from playground.inspection.activations import Stage
 from playground.inspection.arithmetic import Derivation
-from playground.inspection.edits import FIXED, MAX_VALUE, Edit
+from playground.inspection.edits import FIXED, MAX_VALUE, TensorEdit
 from playground.inspection.formulas import StageInfo, describe
 from playground.words import paragraph
 
@@ -41,7 +41,7 @@ class Passes(NamedTuple):
     forward: SentenceActivations
     derivation: Derivation | None
     edited: EditedActivations | None = None
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[TensorEdit, ...] = ()
     refusal: Refusal | None = None
 
 

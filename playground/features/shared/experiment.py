@@ -10,7 +10,7 @@ from playground.features.shared.view import View
 from playground.lessons.controlled import NATS, REACH, SEEDS, ControlledExperiment, Result, is_complete
 from playground.lessons.lab import Outcome
 from playground.runs.corpora import ModelCache
-from playground.runs.names import owns
+from playground.runs.identity import owns
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.words import paragraph

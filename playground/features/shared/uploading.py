@@ -21,8 +21,8 @@ from playground.reading.filtering import MAX_DROPPED_ROWS
 from playground.reading.formats import COLUMN_LIMIT
 from playground.reading.pairs import Pairs, report
 from playground.runs import upload_process
-from playground.runs.cache import LRU
-from playground.runs.names import owner_of
+from playground.runs.identity import owner_of
+from playground.runs.memory import LRU
 from playground.runs.registry import Runs
 from playground.words import listed, say
 

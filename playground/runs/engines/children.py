@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from playground.logs import event
-from playground.runs.cache import share_arenas
 from playground.runs.engines.host import Answer, CallSettings, Host
 from playground.runs.engines.trainer import PREPARE_FACTOR, Lost
 from playground.runs.machine_speed import warm_up
+from playground.runs.memory import share_arenas
 
 log = logging.getLogger(__name__)
 TIMEOUT_FRACTION = 0.75  # of a step's timeout: a process is replaced before the thread that waits for it would be

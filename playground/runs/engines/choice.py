@@ -12,13 +12,13 @@ from typing import Any, Protocol
 
 from playground.data.tokenizers import load_tokenizer
 from playground.logs import event, reason
-from playground.runs.cache import own_bytes
 from playground.runs.corpora import Corpora
 from playground.runs.engines.children import Child
 from playground.runs.engines.host import Answer, CallSettings, Prepared, Start, apply_increment, to_arrays, to_tensors
 from playground.runs.engines.trainer import InProcess, Lost, ReadSave, Trainer, parts_of
 from playground.runs.history import STEPS, Columns
 from playground.runs.limits import Limits
+from playground.runs.memory import own_bytes
 from playground.runs.queue.parallel import ParallelMap
 from playground.runs.queue.scheduler import Job
 from playground.runs.recording import PROGRESS_PERIOD_S

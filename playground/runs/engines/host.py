@@ -12,12 +12,12 @@ import numpy as np
 import torch
 
 from playground.config import Refusal
-from playground.runs.cache import trim_heap
 from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import SentFolder
 from playground.runs.engines.trainer import Failed, Lost, RecordedTraining
 from playground.runs.history import Columns, History, Probe
 from playground.runs.limits import machine_cores
+from playground.runs.memory import trim_heap
 from playground.runs.queue.parallel import Helpers, ParallelMap
 from playground.runs.recording import Recording, copy_parameters
 from playground.runs.replay import Completion, Frame, Parameters, Replay, ReplayPlan

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from playground.logs import event
-from playground.runs.cache import LRU
+from playground.runs.memory import LRU
 from playground.runs.runtime import Clock
 
 log = logging.getLogger(__name__)

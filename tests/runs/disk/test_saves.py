@@ -17,7 +17,7 @@ import torch
 
 from playground.runs.disk import files
 from playground.runs.disk.folder import NAMES, Folder, describe
-from playground.runs.names import owner_of
+from playground.runs.identity import owner_of
 from playground.runs.queue import saving, train_inline
 from playground.runs.registry import Runs
 from tests.runs import tiny as shared

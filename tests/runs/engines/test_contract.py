@@ -13,8 +13,8 @@ from playground.runs.disk.folder import pack_run
 from playground.runs.disk.store import OWN_DATA
 from playground.runs.engines.choice import CLUSTER, Remote
 from playground.runs.engines.trainer import InProcess
-from playground.runs.making import fork_run, new_run
 from playground.runs.runtime import REAL
+from playground.runs.starter import fork_run, new_run
 from tests.runs.engines.links import Near, processes
 from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, limits, same_parameters, same_replay, tiny, wait
 

@@ -15,12 +15,12 @@ from playground.features.shared.queries.reader import REFERENCE, Reader, max_out
 from playground.features.shared.queries.results import Piece, SentenceTrace, pieces_from, pieces_of
 from playground.inspection.activations import Stage, record
 from playground.inspection.derivation import Derivation, explain
-from playground.inspection.edits import Difference, Edit, apply, check, compare, edit_parameters, name_tensors, parse
+from playground.inspection.edits import Difference, TensorEdit, apply, check, compare, edit_parameters, name_tensors, parse
 from playground.model.transformer import Transformer
 from playground.runs.corpora import build_model
-from playground.runs.making import Change
 from playground.runs.replay import Parameters
 from playground.runs.run import Run
+from playground.runs.starter import Change
 
 NUMBERS = count()
 
@@ -97,7 +97,7 @@ class EditedActivations:
 
 
 def edited_activations(
-    reader: Reader, run: Run, step: int | None, text: str, reference: bool, cell: Cell | None, edits: tuple[Edit, ...]
+    reader: Reader, run: Run, step: int | None, text: str, reference: bool, cell: Cell | None, edits: tuple[TensorEdit, ...]
 ) -> tuple[EditedActivations, Derivation | None]:
     """Records `text` before and after `edits`, and derives `cell` from the edited parameters; None for a cell that was typed over. Raises
     Refusal as `activations` does, and for an edit of another model or sentence, or one that makes numbers overflow."""
@@ -148,7 +148,7 @@ def plan_change(text: str) -> Change | None:
 
 
 def _record_sentence(
-    run: Run, model: Transformer, step: int, text: str, ids: list[int], written: tuple[int, ...], edits: tuple[Edit, ...] = ()
+    run: Run, model: Transformer, step: int, text: str, ids: list[int], written: tuple[int, ...], edits: tuple[TensorEdit, ...] = ()
 ) -> SentenceActivations:
     src, tgt = run.tokenizers
     targets, begin = pieces_from(tgt, written), Piece(SPECIAL_TOKENS[BOS], BOS)

@@ -8,15 +8,15 @@ import numpy as np
 
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, UNK, Refusal
 from playground.data.corpus import SPLITS
-from playground.data.warnings import Statistics
+from playground.data.corpus_check import Statistics
 from playground.decoding import Hypothesis, Pass, Trace, greedy, trace
 from playground.features.shared.queries import results
 from playground.features.shared.queries.results import Likely, Piece, SentenceTrace, likely_of, pieces_from, pieces_of
 from playground.model.transformer import Transformer
 from playground.reading.text import normalise
-from playground.runs.cache import LRU
 from playground.runs.corpora import ModelCache
 from playground.runs.history import tokens_correct
+from playground.runs.memory import LRU
 from playground.runs.queue.parallel import ReaderThreads
 from playground.runs.registry import Runs
 from playground.runs.replay import TOP_TOKENS, Completion
@@ -50,7 +50,7 @@ class Reader:
 
     @property
     def caches(self) -> dict[str, tuple[LRU, ...]]:
-        """Returns the caches by the names of their memory shares, see runs/cache.py."""
+        """Returns the caches by the names of their memory shares, see runs/memory.py."""
         return {"models": self._models.caches, "answers": (self._known,), "steps": (self._steps,)}
 
     @property

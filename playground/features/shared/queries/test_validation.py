@@ -11,7 +11,7 @@ from playground.features.board.class_board import T_95, compare_pairs, pool_valu
 from playground.features.shared.queries import validation
 from playground.features.shared.queries.learning_curves import LearningCurve, band, common_end, learning_curve, seconds_at
 from playground.features.shared.queries.validation import evaluate, evaluate_change, recorded
-from playground.inspection.interventions import Change, Edit
+from playground.inspection.interventions import Change, WeightEdit
 from playground.runs.history import History
 from playground.training.metrics import build_eval_set, validate
 from tests.runs.tiny import CORPORA
@@ -65,7 +65,7 @@ def test_the_parts_of_an_evaluation_add_up_and_a_run_at_work_is_asked_a_sample(r
 @pytest.mark.trust
 @pytest.mark.parametrize("memory", ["mean", "cut"])
 def test_before_and_after_a_change_are_the_trainers_own(reader, run, model, memory):
-    change = Change(OFF.off, memory, Edit(0, 0, 0, 0))
+    change = Change(OFF.off, memory, WeightEdit(0, 0, 0, 0))
     before, after = evaluate_change(reader, CORPORA, run, None, change)
     corpus = CORPORA.get(run.experiment)
     expected = validate(Change(OFF.off, memory).apply(model), build_eval_set(corpus, corpus.heldout))

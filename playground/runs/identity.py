@@ -1,4 +1,4 @@
-"""Run names that are easy to say in a classroom, and unguessable ids."""
+"""Run names that are easy to say in a classroom, unguessable ids, and the check of an owner's token."""
 
 import hashlib
 import hmac

@@ -48,7 +48,7 @@ def size_of(value: Any) -> int:
 class LRU:
     """A thread-safe LRU cache of at most `most` entries and `most_bytes`, as measured by `size`.
 
-    A larger value is not cached. It is a Share of the memory budget.
+    A larger value is not cached. It is a share of the memory budget.
     """
 
     def __init__(self, most: float = math.inf, most_bytes: float = math.inf, size: Callable[[Any], int] = size_of) -> None:
@@ -147,7 +147,7 @@ class LRU:
         return value
 
 
-class Share(Protocol):
+class MemoryShare(Protocol):
     """Evictable memory. Called from any thread."""
 
     bytes: float  # the estimated size
@@ -163,14 +163,14 @@ class Memory:
     def __init__(self, limit: int, held: Callable[[], int | None] | None = None) -> None:
         """`held` measures the server's bytes, None when unknown."""
         self.limit, self._measure = limit, held or held_bytes
-        self._shares: dict[str, list[Share]] = {}
+        self._shares: dict[str, list[MemoryShare]] = {}
         self._reserved: Callable[[], int] = int
         self._at_start, self._has_baseline = self._measure() or 0, False
         self._growth: int | None = None
         self.held: int | None = self._at_start or None  # at the last measurement
         self.held_elsewhere: int | None = None  # of that, outside this process
 
-    def add(self, name: str, *shares: Share) -> None:
+    def add(self, name: str, *shares: MemoryShare) -> None:
         """Registers shares under a name. Those already registered keep theirs and are not counted twice."""
         registered = self._shares.setdefault(name, [])
         registered += [share for share in shares if share not in registered]

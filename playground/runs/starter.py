@@ -23,7 +23,7 @@ from playground.runs.disk.folder import Folder, pack_run
 from playground.runs.disk.saves import count_tries
 from playground.runs.disk.store import Store
 from playground.runs.housekeeping import Housekeeper
-from playground.runs.names import new_id, owner_of
+from playground.runs.identity import new_id, owner_of
 from playground.runs.orders import next_status
 from playground.runs.queue.workers import Workers
 from playground.runs.replay import Parameters
