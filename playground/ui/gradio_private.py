@@ -22,13 +22,16 @@ class DeferredModule(ModuleType):
 
 
 # hook 1: Gradio writes a stub file for each of its components as it is imported, which is 30 % of the page's imports. A component without
-# a file of its own has none. And it imports pandas, a tenth of them, for a cache and components that the page lacks.
+# a file of its own has none. And it imports pandas and mcp, a tenth each, for a cache, components and a server that the page lacks.
 sys.modules.setdefault("pandas", DeferredModule("pandas"))
+sys.modules.setdefault("mcp", None)  # as if it were not installed
 with mock.patch("inspect.getfile", side_effect=OSError):
     import gradio as gr
     from gradio.tunneling import CURRENT_TUNNELS
 if isinstance(sys.modules["pandas"], DeferredModule):
     del sys.modules["pandas"]
+if sys.modules["mcp"] is None:
+    del sys.modules["mcp"]
 
 # Poll intervals of Gradio's queue for new work and for progress, in seconds.
 QUEUE_POLL_S, PROGRESS_POLL_S = 0.02, 0.5
