@@ -259,13 +259,14 @@ def test_a_page_that_reads_from_the_right_is_mirrored_and_its_pictures_are_not(v
             middle = page.viewport_size["width"] / 2
             assert page.locator(".pg-run select").bounding_box()["x"] > middle > page.locator("#pg-help").bounding_box()["x"]
             rows = page.locator("#pg-figure-learn-cross .yaxislayer-above")
-            assert rows.bounding_box()["x"] < middle, "rows are named at the left, as in any language"
-            assert page.evaluate(OVERLAP) == []
+            eventually(page, lambda: rows.bounding_box()["x"], lambda left: left < middle)  # named at the left, as in any language
+            eventually(page, lambda: page.evaluate(OVERLAP), lambda pairs: not pairs)
             page.goto("?run=reverse&lang=rtl&tab=attention&present=1")
             ready(page)
             tokens = page.locator(".pg-result .out .pg-chip")
-            assert tokens.first.bounding_box()["x"] < tokens.last.bounding_box()["x"], "nor are tokens, whose order is the model's"
+            read = "chips => chips.map((chip) => chip.getBoundingClientRect().x)"
+            eventually(page, lambda: tokens.evaluate_all(read), lambda lefts: lefts and lefts[0] < lefts[-1])  # in the model's order
             caption, title = page.locator(".pg-presented > .pg-caption"), page.locator(".pg-presented > h3")
-            assert caption.bounding_box()["y"] > title.bounding_box()["y"], "what it says stands under its name"
+            eventually(page, lambda: caption.bounding_box()["y"] - title.bounding_box()["y"], lambda below: below > 0)
     finally:
         server.stop()
