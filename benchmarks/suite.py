@@ -5,9 +5,11 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from benchmarks import releases
 from benchmarks.machine import machine, one_line
 from playground.config import Experiment, Refusal
 
@@ -20,20 +22,31 @@ class Missing(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one benchmark, or all of them. Returns the exit code: 2 when something was missing or refused."""
-    top = argparse.ArgumentParser(prog="python -m benchmarks", description=_listing(), formatter_class=argparse.RawTextHelpFormatter)
+    """Runs one benchmark, or all of them and keeps their numbers; or shows kept ones. Returns the exit code: 2 for what was missing or
+    refused."""
+    about = f"{_listing()}\n\nshow A, compare A B: the numbers of a version or file, and of two"
+    top = argparse.ArgumentParser(prog="python -m benchmarks", description=about, formatter_class=argparse.RawTextHelpFormatter)
     top.add_argument("name", nargs="?", choices=BENCHMARKS, metavar="NAME", help="only this one; NAME --help says its options")
     top.add_argument("--list", action="store_true", help="only say which there are")
+    top.add_argument("--keep", type=Path, metavar="FILE", help="where the numbers of all are kept; by default results/VERSION.json")
     first = [*(sys.argv[1:] if arguments is None else arguments)]
+    if first and first[0] in ("show", "compare"):
+        return releases.main(first)
     if first and first[0] in BENCHMARKS:
-        return _one(first[0], first[1:])
+        return _run(read_options(first[0], first[1:]), first[0])[0]
     chosen, rest = top.parse_known_args(first)
     if chosen.name:
         top.error("NAME comes first")
     if unknown := [option for option in rest if option != "--smoke"]:
         top.error(f"{' '.join(unknown)}: options belong to one benchmark, whose name comes first")
     print(_listing(), flush=True)
-    return 0 if chosen.list else max([_one(name, rest) for name in BENCHMARKS])
+    if chosen.list:
+        return 0
+    results = {name: _run(read_options(name, rest), name) for name in BENCHMARKS}
+    if chosen.keep or not rest:
+        path = releases.keep({name: result for name, (_, result) in results.items() if result}, chosen.keep)
+        print(f"\n{releases.show_page(str(path))}\n\nKept in {path}")
+    return max(code for code, _ in results.values())
 
 
 def load(name: str) -> ModuleType:
@@ -90,20 +103,21 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _one(name: str, arguments: Sequence[str]) -> int:
-    options, module = read_options(name, arguments), load(name)
-    ran_on = machine()
+def _run(options: argparse.Namespace, name: str) -> tuple[int, dict | None]:
+    """Runs and prints one benchmark. Returns the exit code, and what is kept."""
+    module, ran_on = load(name), machine()
     try:
         result = module.run(options)
     except (Missing, Refusal) as problem:
         note(f"{name}: {problem}")
-        return 2
+        return 2, None
+    plain = {key: value for key, value in vars(options).items() if key not in ("json", "set")}
+    complete = {"benchmark": name, "machine": ran_on, "settings": plain | {"set": dict(options.set)}, **result}
     if options.json:
-        plain = {key: value for key, value in vars(options).items() if key not in ("json", "set")}
-        print(json.dumps({"benchmark": name, "machine": ran_on, "settings": plain | {"set": dict(options.set)}, **result}, default=str))
+        print(json.dumps(complete, default=str))
     else:
         print(f"\n## {name}\n\n{module.ABOUT}\n\n{one_line(ran_on)}\n\n{module.table(result)}", flush=True)
-    return 0
+    return 0, complete
 
 
 def _listing() -> str:
