@@ -77,6 +77,16 @@ def tune_run(
     return run, pack_run(run, tuning.parameters)
 
 
+def tune_again(folder: Folder, tuned: Run, wanted: Experiment, token: str) -> tuple[Run, dict[str, bytes]]:
+    """Creates a run that begins as `tuned` did, from its base in `folder`, with the settings `wanted`, and its files. Raises Refusal, also
+    where the base has no parameters of that step any more."""
+    run, contents = tune_run(folder, tuned.base[1], wanted, tuned.pairs, token)
+    if run.parent != tuned.base:
+        raise Refusal("runs.base_gone", name=tuned.name)
+    run.credit, run.secret, run.beside = tuned.credit, tuned.secret, tuned.id
+    return run, contents
+
+
 # --- downloaded runs: a zip of others is data, and no line of its Python files is ever executed ---
 
 NAMES = ("config.json", "history.csv", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json")

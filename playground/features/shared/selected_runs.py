@@ -190,13 +190,14 @@ def group_key(run: Run) -> tuple:
 
 
 def runs_by_seed(run: Run, candidates: Iterable[Run]) -> dict[int, Run]:
-    """Returns the unchanged runs among `candidates` that began at step 0 with the settings of `run`, by seed; the first of each seed."""
+    """Returns the unchanged runs among `candidates` that began at step 0 with the settings and base of `run`, by seed; the first of each
+    seed."""
     same = group_key(run)[3:]
     by_seed: dict[int, Run] = {}
     for candidate in candidates:
         if not (candidate.unfinished or candidate.status == "done") or candidate.secret != run.secret or group_key(candidate)[3:] != same:
             continue
-        if candidate.parent is None and _read_events(candidate) == ():
+        if (candidate.parent, candidate.edits) == (run.base, 0) and _read_events(candidate) == ():
             by_seed.setdefault(candidate.experiment.training.seed, candidate)
     return by_seed
 
