@@ -213,6 +213,8 @@ def test_each_guess_has_a_bar_in_parts_its_sum_beside_it_and_none_of_it_is_lost(
     figure = guesses.histogram(["a", "b"], [[2], [5]], [""], right=1)
     assert ([trace["x"] for trace in figure["data"]], figure["layout"]["showlegend"]) == ([[2, 5]], False)
     assert figure["layout"]["meta"]["table"]["rows"] == [["a", 2], ["✓ b", 5]]
+    crossed = guesses.histogram(["a", "b", "late"], [[2, 0], [5, 0], [0, 3]], ["", "late"], late=True)["data"][-1]
+    assert (crossed["marker"]["pattern"]["shape"], crossed["x"], crossed["showlegend"]) == ("x", [0, 0, 3], False)
     assert guesses.histogram(["yes"], [[0, 0, 0]], DEGREES)["layout"]["xaxis"]["range"] == [0, 1]
     for text in ("It vanishes: no gradient passes through the softmax", "消失：几乎没有梯度能通过，训练因此停滞不前"):
         lines = guesses.wrap(text, 200)
