@@ -143,8 +143,8 @@ def draw_behind(view: View, figures: dict[str, dict], run: Run | None) -> dict[s
     curve, name = learning_curve(run), naming.name(run, view.language, view.token)
 
     def behind(figure: str, column: str) -> dict:
-        line_name = view.say("compare.pinned_line", name=name, line=view.labels[f"line_{column}"])
-        return view.draw(pictures.add_pinned, figures[figure], column, curve.steps, getattr(curve, column), line_name)
+        names = view.labels[f"line_{column}"], name
+        return view.draw(pictures.add_pinned, figures[figure], column, curve.steps, getattr(curve, column), names)
 
     return figures | {"loss": behind("loss", "validation_loss"), "accuracy": behind("accuracy", "exact_match")}
 
