@@ -205,7 +205,7 @@ class Runs:
 
     def tune(self, id: str, step: int | None, wanted: Experiment, pairs: Pairs | None, token: str, label: str = "") -> Run:
         """Creates a run that trains them on with other pairs, see incoming.py. Allowed as a fork is. Raises Refusal."""
-        return self._start_from(id, token, lambda folder: [tune_run(folder, step, wanted, pairs, token, clean_label(label))])[0]
+        return self._start_from(id, token, lambda folder: [tune_run(folder, step, wanted, pairs, token, label=clean_label(label))])[0]
 
     def _start_from(self, id: str, token: str, make: Callable[[Folder], list[tuple[Run, dict[str, bytes]]]]) -> list[Run]:
         contents = dict(self._read_saved_now(id, token, make))

@@ -210,7 +210,7 @@ def test_curves_of_a_run_are_empty_several_are_lines_with_their_names_and_the_pi
     picture = runs.add_pinned(figure, "exact_match", [10, 20], [0, 0.5], ("exact match", "otter"))
     *own, pinned = picture["data"]
     assert (own, pinned["name"], pinned.get("showlegend", True)) == (figure["data"], "exact match<br>otter", True)
-    assert len({one["layout"]["height"] - one["layout"]["margin"]["t"] for one in (figure, picture)}) == 1, "its legend covers no curve"
+    assert len({each["layout"]["height"] - each["layout"]["margin"]["t"] for each in (figure, picture)}) == 1, "its legend covers no curve"
     assert (pinned["x"], pinned["y"], "meta" in pinned, pinned["zorder"] < 0) == ([10, 20], [0, 0.5], False, True)
     skeletons = curves.skeletons(steps=300).values()
     assert {trace["meta"][side] for figure in skeletons for trace in figure["data"] for side in "xy"} == HISTORY

@@ -102,8 +102,8 @@ def readable(rows: int, columns: int, width: int, digits: int = 2, names: Sequen
 
 def max_columns(rows: int, width: int, digits: int = 2, names: Sequence[str] = ()) -> int:
     """Returns the most columns that are `readable`; 0 if no number has room."""
-    beside = max(BESIDE, cells.left_margin(names, tokens.longest(width)) + cells.RIGHT if names else 0)
-    return max(min(int((width - beside) / _number_width(digits)), CELLS // rows), 0)
+    margins = max(BESIDE, cells.left_margin(names, tokens.longest(width)) + cells.RIGHT if names else 0)
+    return max(min(int((width - margins) / _number_width(digits)), CELLS // rows), 0)
 
 
 def _number_width(digits: int) -> float:
