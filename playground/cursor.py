@@ -125,6 +125,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "toss": _whole(1, limits("seed").high, 1, reset_by=("lab",)),
     "arms": _written(_several(RUN, "."), "reverse.sort", reset_by=("lab",)),
     "lesson": _listed("lessons", entry=True),
+    "result": _one_of("on", default="", reset_by=("lesson",)),  # of a round of questions, once all are answered
     "notes": _one_of("on", default=""),
     "path": _one_of("term", "45", "90"),  # lessons of the list that fit into so many minutes
     "predicted": _listed("answers", reset_by=("lesson",), personal=True),

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from playground.config import KNOBS, Experiment, default, preset, with_task_steps
+from playground.config import KNOBS, Experiment, Refusal, default, preset, with_task_steps
 from playground.data.suggestion import suggest
 from playground.export.exported_run import export_run, find
 from playground.pretrained import Pretrained, build_pretrained
@@ -73,20 +73,26 @@ def train(
 
 def repeat(folder: str | Path, how: Mapping[str, Any]) -> Pretrained:
     """Trains the run of an unzipped export again, as its run.ipynb does; `how` is what config.json can't hold (see `documents.how`). Raises
-    Refusal and OSError."""
+    Refusal, also for a fine-tuned run whose base isn't on this machine, and OSError."""
     folder = Path(folder)
     config, own = json.loads((folder / "config.json").read_text(encoding="utf-8")), None
     if config["task"] == "own":
         documents = tuple((folder / f"{side}_tokenizer.json").read_text(encoding="utf-8") for side in ("src", "tgt"))
         own = read_exported_pairs((folder / "sentences.tsv").read_bytes(), how, documents)
-    run = train_inline.new_run(Experiment().with_(**{name: config[name] for name in KNOBS if name in config} | how["knobs"]), own)
+    experiment = Experiment().with_(**{name: config[name] for name in KNOBS if name in config} | how["knobs"])
+    start, base = None, how.get("base")
+    if base:
+        experiment, own, step, start, _ = plan_tuning(find(base[0]), base[1], experiment, own)
+        if step != base[1]:
+            raise Refusal("runs.base_gone", name=folder.resolve().name)
+    run = train_inline.new_run(experiment, own)
 
     def move(row: Mapping[str, float]) -> bool:
         run.live |= {knob: value for after, knob, value in how["moved"] if after == row["step"]}
         return row["step"] < how["step"]
 
     move({"step": 0})
-    return _train(run, move, progress=True)
+    return _train(run, move, progress=True, start=start)
 
 
 def _train(run: Run, on_step: OnStep | None, progress: bool, **where: Any) -> Pretrained:
@@ -110,11 +116,12 @@ def _new_run(task: str | None, own: Pairs | None, knobs: dict[str, Any], base: R
     chosen |= kept_knobs(base, chosen) if base else {}
     if own:
         chosen = {**suggest(own, preset("default").difference() | chosen).knobs, **chosen}
-    experiment, start = preset("default").with_(**chosen), None
+    experiment, start, parent = preset("default").with_(**chosen), None, None
     if base:
-        experiment, own, _, start, message = plan_tuning(base, None, experiment, own)
+        experiment, own, step, start, message = plan_tuning(base, None, experiment, own)
+        parent = base.id, step
         print(message, file=sys.stderr)
-    return train_inline.new_run(experiment, own), start
+    return train_inline.new_run(experiment, own, parent=parent), start
 
 
 def read_own(pairs: Iterable[tuple[str, str]] | None, files: str | Path | Sequence[str | Path] | None) -> Pairs | None:

@@ -16,7 +16,7 @@ import torch
 import playground
 from playground.cli import main
 from playground.config import Refusal
-from playground.export import exported_run
+from playground.export import documents, exported_run
 from playground.pretrained import KINDS, _number_words
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
@@ -219,12 +219,20 @@ def test_own_sentences_are_read_as_an_upload_is_and_a_step_can_end_the_training(
     assert {len(model.run.rows) for model in models} == {2}
     assert models[0].contents["model.safetensors"] == models[1].contents["model.safetensors"]
     assert "<svg" in models[0]._repr_html_()
-    tuned = playground.train(pairs=pairs, base="reverse", steps=2, keep_best=True, eval_every=1, progress=False)
+    home = tmp_path / "home"
+    tuned = playground.train(pairs=pairs, base="reverse", steps=2, keep_best=True, eval_every=1, progress=False, out=home)
     assert "44\u00a0% of the new source" in capsys.readouterr().err
     assert tuned.contents["src_tokenizer.json"] == playground.load("reverse").contents["src_tokenizer.json"]
     losses = [row["validation_loss"] for row in tuned.run.rows]
     assert [row["validation_loss"] for row in tuned.best.run.rows][-1] == min(losses)
-    refused = ({"d_modell": 8}, {"pairs": []}, {"base": "reverse", "d_model": 8})
-    for wrong, error in (({"pairs": pairs, "files": "x"}, ValueError), *((knobs, Refusal) for knobs in refused)):
+    assert main(["export", str(home), "--sentences", "-o", str(tmp_path / "tuned.zip")]) == 0
+    zipfile.ZipFile(tmp_path / "tuned.zip").extractall(tmp_path / "taken")
+    lacking = documents.how(exported_run.export_run(Folder(home).run))
+    again = playground.repeat(tmp_path / "taken", lacking)  # from the same parameters
+    assert again.contents["model.safetensors"] == tuned.contents["model.safetensors"]
+    with refused("runs.base_gone"):
+        playground.repeat(tmp_path / "taken", lacking | {"base": ("reverse", 1000)})
+    unfit = ({"d_modell": 8}, {"pairs": []}, {"base": "reverse", "d_model": 8})
+    for wrong, error in (({"pairs": pairs, "files": "x"}, ValueError), *((knobs, Refusal) for knobs in unfit)):
         with pytest.raises(error):
             playground.train(**wrong)

@@ -71,12 +71,13 @@ def train(options: argparse.Namespace) -> int:
     if pairs:
         print("\n".join(report(pairs, ENGLISH)), *_report_splits(pairs), sep="\n", file=sys.stderr)
     saved = train_inline.open_saved(options.resume, _name_settings(options)) if options.resume else None
-    base, start, corpora = find(options.base) if options.base else None, None, Corpora()
+    base, start, parent, corpora = find(options.base) if options.base else None, None, None, Corpora()
     experiment = None if saved else _experiment(options, pairs, base)
     if base:
-        experiment, pairs, _, start, message = plan_tuning(base, None, experiment, pairs)
+        experiment, pairs, step, start, message = plan_tuning(base, None, experiment, pairs)
+        parent = base.id, step
         print(message, file=sys.stderr)
-    run = saved.run if saved else train_inline.new_run(experiment, pairs)
+    run = saved.run if saved else train_inline.new_run(experiment, pairs, parent=parent)
     options.out = options.out or options.resume
     if options.out:
         train_inline.check_free(options.out)

@@ -142,7 +142,7 @@ def notebook(exported: ExportedRun, language: str) -> bytes:
     cells = [markdown_cell("title", say(language, "export.again_title", name=plain(exported.name)))]
     for name, source in (_CELLS | {"how": f"how = {how(exported)!r}"}).items():
         key = f"export.again_{name}"
-        if name == "compare" and exported.run.parent:  # its initial parameters are not in the notebook
+        if name == "compare" and exported.run.parent:  # whose parameters are not in the zip
             key = "export.again_fork"
         cells += [markdown_cell(f"about-{name}", say(language, key)), code_cell(name, source)]
     return write_notebook(cells, {})
@@ -157,15 +157,16 @@ def write_notebook(cells: list[dict[str, Any]], metadata: dict[str, Any]) -> byt
 
 def how(exported: ExportedRun) -> dict[str, Any]:
     """Returns what config.json lacks to repeat the run: its last step, knobs that differed at the beginning or were chosen by this machine,
-    (after step, knob, value) of knobs changed during training, the numbers of own pairs given for validation and test, and the column by
-    which pairs are kept in one split."""
+    (after step, knob, value) of knobs changed during training, the numbers of own pairs given for validation and test, the column by
+    which pairs are kept in one split, and the base of a fine-tuned run."""
     run = exported.run
     began = {name: value for name, value in run.experiment.flat().items() if name in LIVE_KNOBS}
     knobs = began | {"precision": run.precision, "minutes": 0.0}  # no time limit: it ends at the run's last step
     moved = [tuple(event) for event in exported.history.events]
     pairs = run.pairs
     group = GROUP if pairs and pairs.groups else BY_SOURCE
-    return {"step": exported.step, "knobs": knobs, "moved": moved, "given": pairs.given if pairs else (0, 0), "group": group}
+    base = {"base": run.base} if run.base else {}
+    return {"step": exported.step, "knobs": knobs, "moved": moved, "given": pairs.given if pairs else (0, 0), "group": group} | base
 
 
 def markdown_cell(name: str, text: str) -> dict[str, Any]:

@@ -65,16 +65,25 @@ def kept_knobs(source: Run, chosen: Collection[str] = ()) -> dict[str, Any]:
 
 
 def tune_run(
-    folder: Folder, step: int | None, wanted: Experiment, pairs: Pairs | None, token: str, label: str = ""
+    folder: Folder, step: int | None, wanted: Experiment, pairs: Pairs | None, token: str, **values: Any
 ) -> tuple[Run, dict[str, bytes]]:
-    """Creates the caller's run of `plan_tuning`, from step 0 and with a fresh optimiser, and its files. Raises Refusal."""
+    """Creates the caller's run of `plan_tuning`, from step 0 and with a fresh optimiser, and its files; `values` are more of its fields.
+    Raises Refusal."""
     source, tuning = folder.run, plan_tuning(folder.run, step, wanted, pairs)
-    run = new_run(
-        tuning.experiment, token, data=tuning.pairs, credit=tuning.pairs.credit, secret=source.secret, parent=(source.id, tuning.step),
-        checkpoint_step=0, message=tuning.message, label=label,
-    )  # fmt: skip
+    values = {"credit": tuning.pairs.credit, "secret": source.secret, "parent": (source.id, tuning.step), **values}
+    run = new_run(tuning.experiment, token, data=tuning.pairs, checkpoint_step=0, message=tuning.message, **values)
     run.parts["tokenizers"] = source.tokenizers
     return run, pack_run(run, tuning.parameters)
+
+
+def tune_again(folder: Folder, tuned: Run, wanted: Experiment, token: str) -> tuple[Run, dict[str, bytes]]:
+    """Creates a run that begins as `tuned` did, from its base in `folder`, with the settings `wanted`, and its files. Raises Refusal, also
+    where the base has no parameters of that step any more."""
+    values = {"credit": tuned.credit, "secret": tuned.secret, "beside": tuned.id}
+    run, contents = tune_run(folder, tuned.base[1], wanted, tuned.pairs, token, **values)
+    if run.parent != tuned.base:
+        raise Refusal("runs.base_gone", name=tuned.name)
+    return run, contents
 
 
 # --- downloaded runs: a zip of others is data, and no line of its Python files is ever executed ---

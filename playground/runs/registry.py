@@ -16,7 +16,7 @@ from playground.runs.disk.store import SHIPPED, Store, read_shipped
 from playground.runs.engines.choice import Engines
 from playground.runs.housekeeping import DiskShare, Housekeeper
 from playground.runs.identity import clean_label, owner_of, owns
-from playground.runs.incoming import open_zip, tune_run
+from playground.runs.incoming import open_zip, tune_again, tune_run
 from playground.runs.limits import Limits
 from playground.runs.memory import Memory, share_arenas
 from playground.runs.orders import next_status
@@ -73,9 +73,8 @@ class Runs:
     ) -> Run:  # fmt: skip
         """Creates and queues a run, to be compared with the run `compared_to`. Raises Refusal: too large for the machine, too many
         unfinished runs, no data for task "own"."""
-        credit = credit or (pairs.credit if pairs else "")
-        values = {"data": pairs, "credit": credit, "label": clean_label(label), "beside": compared_to, "sentences_shared": sentences_shared}
-        return self._starter.start([new_run(experiment, token, **values)], token)[0]
+        values = {"data": pairs, "label": clean_label(label), "beside": compared_to, "sentences_shared": sentences_shared}
+        return self._starter.start([new_run(experiment, token, credit=credit or (pairs.credit if pairs else ""), **values)], token)[0]
 
     def create_all(
         self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False, lab: str = "", guess: str = ""
@@ -88,11 +87,16 @@ class Runs:
         return self._starter.start(new, token, lab=lab)
 
     def repeat(self, id: str, seeds: Sequence[int], token: str) -> list[Run]:
-        """Creates one run for each of other `seeds` with a run's settings and sentences, from step 0: all or none. Allowed for any run
+        """Creates one run for each of other `seeds` with a run's settings, sentences and base, from step 0: all or none. Allowed for a run
         whose sentences the caller may see. Raises Refusal."""
         source = self.require_reader(id, token)
+        wanted = [source.experiment.with_(seed=seed) for seed in seeds]
+        if source.base:
+            if self.find(base := source.base[0]) is None:
+                raise Refusal("runs.base_gone", name=source.name)
+            return self._start_from(base, token, lambda folder: [tune_again(folder, source, each, token) for each in wanted])
         values = {"data": source.pairs, "credit": source.credit, "secret": source.secret, "beside": source.id}
-        return self._starter.start([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
+        return self._starter.start([new_run(each, token, **values) for each in wanted], token)
 
     def get(self, id: str) -> Run:
         """Returns the run of an id. Raises Refusal when it is unknown, or its folder can't be read."""
@@ -196,27 +200,24 @@ class Runs:
             self._save_fields(run, "live")
 
     def fork(self, id: str, step: int | None, token: str, change: Change | None = None) -> Run:
-        """Creates a run that continues from the saved parameters nearest to `step` (see run.parent and starter.py). Allowed for any run
-        whose sentences the caller may see. Raises Refusal when none are saved yet."""
-        return self._start_from(id, token, lambda folder: fork_run(folder, step, token, change))
+        """Creates a run that continues from the saved parameters nearest to `step` (starter.py). Allowed as `repeat` is. Raises Refusal."""
+        return self._start_from(id, token, lambda folder: [fork_run(folder, step, token, change)])[0]
 
     def tune(self, id: str, step: int | None, wanted: Experiment, pairs: Pairs | None, token: str, label: str = "") -> Run:
         """Creates a run that trains them on with other pairs, see incoming.py. Allowed as a fork is. Raises Refusal."""
-        return self._start_from(id, token, lambda folder: tune_run(folder, step, wanted, pairs, token, clean_label(label)))
+        return self._start_from(id, token, lambda folder: [tune_run(folder, step, wanted, pairs, token, label=clean_label(label))])[0]
 
-    def _start_from(self, id: str, token: str, make: Callable[[Folder], tuple[Run, dict[str, bytes]]]) -> Run:
-        run, contents = self._read_saved_now(id, token, make)
-        return self._starter.start([run], token, contents)[0]
+    def _start_from(self, id: str, token: str, make: Callable[[Folder], list[tuple[Run, dict[str, bytes]]]]) -> list[Run]:
+        contents = dict(self._read_saved_now(id, token, make))
+        return self._starter.start([*contents], token, contents)
 
     def open_zip(self, name: str, data: bytes, token: str) -> Run:
         """Opens a downloaded run as the caller's, see incoming.py. Raises Refusal."""
-        run, contents = open_zip(name, data, owner_of(token))
-        return self._starter.add_copy(run, token, contents)
+        return self._starter.add_copy(*open_zip(name, data, owner_of(token)), token)
 
     def copy(self, id: str, token: str) -> Run:
         """Copies the run as it is now for the caller, see starter.py. Allowed as a fork is. Raises Refusal when nothing is saved yet."""
-        run, contents = self._read_saved_now(id, token, lambda folder: copy_run(folder, token))
-        return self._starter.add_copy(run, token, contents)
+        return self._starter.add_copy(*self._read_saved_now(id, token, lambda folder: copy_run(folder, token)), token)
 
     def mark_seen(self, id: str, token: str = "") -> None:
         """Records a view of this run, by the token's holder if known. A run that was cut off resumes."""

@@ -99,11 +99,11 @@ class Starter:
     def __init__(self, admission: Admission, store: Store, workers: Workers, housekeeper: Housekeeper) -> None:
         self._admission, self._store, self._workers, self._housekeeper = admission, store, workers, housekeeper
 
-    def start(self, new: list[Run], token: str, contents: dict[str, bytes] | None = None, lab: str = "") -> list[Run]:
-        """Registers new runs, a fork with the files that it continues from, and starts them. Raises Refusal."""
+    def start(self, new: list[Run], token: str, contents: dict[Run, dict[str, bytes]] | None = None, lab: str = "") -> list[Run]:
+        """Registers new runs and starts them; `contents` are the files that each continues from. Raises Refusal."""
         def write(run: Run) -> None:
             self._workers.assign_device(run, new_runs=new)
-            self._store.create(run, contents)
+            self._store.create(run, contents and contents[run])
             if contents:
                 run.release()
 
@@ -113,7 +113,7 @@ class Starter:
             needed = {run.id: bytes_needed(run, self._workers.memory) for run in new}
             return self._register(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
 
-    def add_copy(self, run: Run, token: str, contents: dict[str, bytes]) -> Run:
+    def add_copy(self, run: Run, contents: dict[str, bytes], token: str) -> Run:
         """Registers a copy at rest with its files. Raises Refusal."""
         with refusals(log, "run_refused", owner=run.owner), self._admission.rules.beginning([run], token):
             return self._register([run], token, lambda run: self._store.save(run, contents), lambda run: run.mark_seen())[0]

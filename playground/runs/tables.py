@@ -41,10 +41,11 @@ def runs_table(runs: Iterable[Run]) -> DataFrame:
 
 
 def table_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> DataFrame:
-    """Returns rows with equal columns as a table; without rows an empty one with these `columns`."""
+    """Returns rows with equal columns as a table; without rows an empty one with these `columns`. Numbers stay as they are, beside gaps
+    too."""
     import pandas
 
-    return pandas.DataFrame(rows, columns=list(rows[0] if rows else columns))
+    return pandas.DataFrame(rows, columns=list(rows[0] if rows else columns), dtype=object)
 
 
 def csv_of(table: DataFrame) -> str:

@@ -102,7 +102,7 @@ def gallery(length=12, width=720, hard=True, **style):
         "health_entropy": sublayers.evenness(few[:18, :8], parts[:18], **cells),
         "runs_exact": runs.overlay("exact_match", [range(length)] * 6, [weights[0]] * 6, six, end=1, **cells),
         "runs_loss": runs.overlay("validation_loss", [[], [0.5]], [[], [float("nan")]], ["a", "b"], over="seconds", **cells),
-        "pinned": runs.add_pinned(curves.skeletons(**cells)["loss"], "validation_loss", [1, 2], [3, 2], "<b>x</b>", **cells),
+        "pinned": runs.add_pinned(curves.skeletons(**cells)["loss"], "validation_loss", [1, 2], [3, 2], ("loss", "<b>x</b>"), **cells),
         "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **cells),
         "dots": graph.dots({"one": [10, 30.123456], "<b>": [5]}, percent="right", **cells),
         "graph": graph.lines(

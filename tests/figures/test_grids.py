@@ -207,8 +207,10 @@ def test_curves_of_a_run_are_empty_several_are_lines_with_their_names_and_the_pi
     assert (shade["x"], shade["y"], shade["showlegend"]) == ([1, 2, 2, 1], [0.3, 0.6, 0.4, 0.1], False)
     assert [line["name"] for line in lines] == ["mean", "alone"]
     figure = curves.skeletons()["accuracy"]
-    *own, pinned = runs.add_pinned(figure, "exact_match", [10, 20], [0, 0.5], "pinned: a")["data"]
-    assert own == figure["data"]
+    picture = runs.add_pinned(figure, "exact_match", [10, 20], [0, 0.5], ("exact match", "otter"))
+    *own, pinned = picture["data"]
+    assert (own, pinned["name"], pinned.get("showlegend", True)) == (figure["data"], "exact match<br>otter", True)
+    assert len({each["layout"]["height"] - each["layout"]["margin"]["t"] for each in (figure, picture)}) == 1, "its legend covers no curve"
     assert (pinned["x"], pinned["y"], "meta" in pinned, pinned["zorder"] < 0) == ([10, 20], [0, 0.5], False, True)
     skeletons = curves.skeletons(steps=300).values()
     assert {trace["meta"][side] for figure in skeletons for trace in figure["data"] for side in "xy"} == HISTORY

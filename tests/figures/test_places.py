@@ -68,7 +68,8 @@ def corners(shape):
 def test_every_run_has_its_strip_every_place_its_cell_and_the_frames_hold_the_lengths_of_training():
     shares, counts = [np.array([1.0, NONE, 0.5]), np.array([0.25, 0.0, 1.0, 0.75])], [np.array([4, 0, 2]), np.array([1, 1, 1, 4])]
     drawn = lengths.by_length(shares, ["one", "two"], [(1, 2), (2, 3)], counts)
-    (cells,), layout = drawn["data"], drawn["layout"]
+    (cells, gaps), layout = drawn["data"], drawn["layout"]
+    assert (gaps["y"], gaps["base"], gaps["x"], gaps["marker"]["pattern"]["shape"]) == ([0, 0], [1.5, 3.5], [1, 1], "/"), "not measured"
     assert (cells["x"], cells["z"]) == ([1, 2, 3, 4], [[1, None, 0.5, None], [0.25, 0, 1, 0.75]])
     assert (cells["customdata"], cells["zmin"], cells["zmax"]) == ([[4, 0, 2, 0], [1, 1, 1, 4]], 0, 1)
     assert [note["text"] for note in layout["annotations"]] == layout["meta"]["rows"] == ["one", "two"]
@@ -79,6 +80,7 @@ def test_every_run_has_its_strip_every_place_its_cell_and_the_frames_hold_the_le
     cells = drawn["data"][0]
     assert (cells["x"], cells["y"]) == ([1, 2, 3], [1, 2, 3, 4])
     assert cells["z"] == [[1, 0.5, 0.25], [0.75, 1, 0], [None, 0.5, 1], [None, None, 1]]
+    assert [drawn["data"][1][name] for name in ("y", "base", "x")] == [[3, 4], [0.5, 0.5], [1, 2]]
     steps = {(1.5, 0.5), (3.5, 0.5), (3.5, 4.5), (2.5, 4.5), (2.5, 3.5), (1.5, 3.5)}  # from the first token down to each length's <eos>
     assert corners(drawn["layout"]["shapes"][0]) == steps
     longer = lengths.by_place(shares, (1, 9))["layout"]["shapes"][0]
@@ -213,6 +215,8 @@ def test_each_guess_has_a_bar_in_parts_its_sum_beside_it_and_none_of_it_is_lost(
     figure = guesses.histogram(["a", "b"], [[2], [5]], [""], right=1)
     assert ([trace["x"] for trace in figure["data"]], figure["layout"]["showlegend"]) == ([[2, 5]], False)
     assert figure["layout"]["meta"]["table"]["rows"] == [["a", 2], ["✓ b", 5]]
+    crossed = guesses.histogram(["a", "b", "late"], [[2, 0], [5, 0], [0, 3]], ["", "late"], late=True)["data"][-1]
+    assert (crossed["marker"]["pattern"]["shape"], crossed["x"], crossed["showlegend"]) == ("x", [0, 0, 3], False)
     assert guesses.histogram(["yes"], [[0, 0, 0]], DEGREES)["layout"]["xaxis"]["range"] == [0, 1]
     for text in ("It vanishes: no gradient passes through the softmax", "消失：几乎没有梯度能通过，训练因此停滞不前"):
         lines = guesses.wrap(text, 200)

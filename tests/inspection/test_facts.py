@@ -239,9 +239,9 @@ def test_lengths_are_counted_by_hand_and_said_of_a_line_and_token_by_token():
     ([1, 0.5, 0.4, 0.2, 0, 0], (1, 2), "trained beyond",
      {"trained": {"percent": 75, "low": 1, "high": 2}, "beyond": {"length": 3, "percent": 40, "zero": 5}}),
     ([1, 1, 0.5, 0, 0.1], (1, 2), "trained alive", {"alive": {"length": 3, "percent": 50, "last": 5, "left": 10}}),
-    ([1, None, 1, 0, 0], (1, 3), "trained missing none", {}),
-    ([1, None, 1, None, 1], (1, 5), "trained missing end", {"missing": {"lengths": ("2", "4")}}),
-    ([1, *[None] * 9, 1], (1, 11), "trained missing end", {"missing": {"lengths": ("2", "3", "4", "5", "6", "7", "…")}}),
+    ([None, None, 1, 0, 0], (1, 3), "trained missing none", {"missing": {"count": 2, "lengths": ("1", "2")}}),
+    ([1, None, 1, None, 1], (1, 5), "trained missing end", {"missing": {"count": 2, "lengths": ("2", "4")}}),
+    ([1, *[None] * 9, 1], (1, 11), "trained missing end", {"missing": {"count": 9, "lengths": ("2", "3", "4", "5", "6", "7", "…")}}),
 ])  # fmt: skip
 def test_what_is_said_of_lengths(shares, trained, keys, values):
     facts = {fact.key.removeprefix("evaluation.lengths_"): fact.values for fact in exact_facts(of(shares), trained)}

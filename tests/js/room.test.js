@@ -225,6 +225,11 @@ test("the bar of a dealt arm asks the guess first and goes with its ×; Q shows 
       await enter({ activities: { ...activities, x: question({ lab: "skip" }, more) } });
       assert.ok(document.getElementById(`pg-arm-${id}`), "the guess comes first, while there can be one");
     }
+    answers.train = { run: name };
+    document.getElementById("pg-arm-train").dispatchEvent({ type: "click" });
+    await settled();
+    change({ card: { id: name, examples: [["a"]], settings: { ...boot.defaults, d_model: 8 } } });
+    assert.deepEqual([page.knobs.d_model, cursor.tab], [8, "training"], "the dealt settings are in the controls");
     document.getElementById("pg-arm-away").dispatchEvent({ type: "click" });
     await enter({ activities }); // what else happens in the room doesn't bring it back
     assert.equal(document.getElementById("pg-arm"), null);

@@ -19,6 +19,7 @@ from playground.features.shared.queries.learning_curves import LearningCurve
 from playground.features.shared.view import percent
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
+from playground.rooms import question
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
 from playground.words import listed, say
@@ -173,18 +174,23 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
         told = [text["text"] for text in panel["blocks"] if text["id"] == "unheld"]
         assert told == ([unheld] if (unheld := left and say("zh", "board.unheld", arms=left)) else [])
         assert code["notice"].endswith(unheld + say("zh", "page.room_deal_short", needed=2 * len(lab.arms)))
+        monkeypatch.setattr(question, "LEAST", 1)  # guesses that are shown
         (shown,) = board(site, TEACHER, code, "zh", present="1", revealed="on")["blocks"]
+        assert say("zh", "page.room_asked_late", late=1) in shown["caption"]
         assert (block(panel, "verdict")["text"], shown["title"]) == (verdict, lab.say("zh", "short") + verdict)
         for activity in (posed, code["activity"]):
             do(site, TEACHER, "withdraw", **{**code, "activity": activity})
 
 
 def test_the_board_goes_on_while_a_run_may_and_counts_none_that_was_changed(site, dealt, monkeypatch):
-    run = trained(site, ANNA, dealt)
+    run, _ = (trained(site, token, dealt) for token in (ANNA, BEN))
     for status in ("paused", "stopped", "interrupted", "failed"):
         with monkeypatch.context() as patch:
             patch.setattr(run, "status", status)
             assert board(site, TEACHER, dealt).get("more", False) == (status != "failed"), status
+            patch.setitem(run.parts, "tokenizers", None)  # as before it is prepared
+            rows = [(row["status"], row["parameters"]) for row in rows_of_file(site, TEACHER, dealt)]
+            assert rows == [(status, ""), ("done", "1982")], "a count is whole beside one that is not known yet"
     monkeypatch.setattr(run.history, "events", [(2, "learning_rate", 0.05)])
     panel = board(site, TEACHER, dealt)
     assert (run.id in column_of(panel, "runs", "run"), "0 / 1" in column_of(panel, "arms", 1)) == (True, True)

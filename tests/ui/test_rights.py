@@ -274,6 +274,12 @@ def test_a_run_is_fine_tuned_on_other_data_after_what_it_does_not_know_is_said(s
         change = max(float((now - base.snapshot.parameters[name]).abs().max()) for name, now in tuned.replay.parameters(0)[1].items())
         assert change < 0.02, "the first frame's, rounded"
         assert uploading.find_pairs(site.runs, tuned.experiment.data.own, uploading.ticket_of(BEN)).pairs
+        again = done(site.runs.get(site.act(BEN, "repeat", tuned.id)["ticked"][1]))  # with another seed, from the same base
+        assert (again.parent, again.pairs, again.beside) == (tuned.parent, tuned.pairs, tuned.id)
+        assert same_parameters(*(run.replay.parameters(0)[1] for run in (tuned, again)))
+    tuned.parent = ("deleted", 1)
+    with pytest.raises(Refusal, match=f"^{re.escape(say('en', 'runs.base_gone', name=tuned.name))}$"):
+        site.act(BEN, "repeat", tuned.id)
     assert "0 % of the new source" not in question["ask"]
     state = call(site, "train", owner=BEN, base="reverse", **{**TINY, "task": "sort", "steps": 2})
     assert "step 90" in state["message"]

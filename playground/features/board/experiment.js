@@ -1,7 +1,7 @@
 // The experiment of a class: the arm that a student is dealt and trains, the teacher's board of all runs, and how the teacher deals.
 // @ts-check
 
-import { asText, cursor, move, page, subscribe } from "../../ui/static/store.js";
+import { asText, change, cursor, move, page, subscribe } from "../../ui/static/store.js";
 import { button, h, labelled, paragraph, ready, replaceChildren, same, say } from "../../ui/static/dom.js";
 import { reply } from "../../ui/static/actions.js";
 import { ACTS } from "../../ui/static/controls.js";
@@ -41,10 +41,12 @@ function newest() {
 let away = ""; // the experiment whose bar was put away
 let waiting = ""; // the experiment in which this visitor's run waits for its turn
 
-/** Says what came of it, and shows one's own run where its training is seen. */
+/** Says what came of it, and shows one's own run where its training is seen, with its settings in the controls. */
 function openMine(answer) {
   reply(answer);
-  if (answer.run) move({ tab: "training" });
+  if (!answer.run) return;
+  change({ taking: answer.run });
+  move({ tab: "training" });
 }
 
 async function train(activity) {

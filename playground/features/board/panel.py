@@ -18,7 +18,7 @@ from playground.features.board.class_board import (
     list_quoted,
     name_empty_arms,
 )
-from playground.features.board.progress import judge_lab, write_guesses, write_verdict
+from playground.features.board.progress import judge_lab, write_revealed, write_verdict
 from playground.features.shared import blocks, experiment as lab_experiment, panels
 from playground.features.shared.figures.theme import minus
 from playground.features.shared.labs import build_exhibits, build_question, lock_choices
@@ -216,7 +216,7 @@ def _build_presented(view: View, class_board: Board) -> list[dict]:
     if view.choice("revealed") == "on" and not class_board.hidden:
         curves, last = [(student, student.curve) for student in class_board.runs if student.curve.steps], None
         title, caption = write_verdict(view, class_board, judge_lab(view, class_board))
-        caption = paragraph([caption, write_guesses(view, class_board)])
+        caption = paragraph([caption, write_revealed(view, class_board)])
     else:
         last = max((student.run.steps for student in class_board.runs), default=None)
         curves = [(student, curve) for student in class_board.runs if (curve := cut_after(student.curve, student.run.steps / 2)).steps]

@@ -4,14 +4,15 @@ from collections.abc import Mapping
 
 from playground.features.board.class_board import Board, compare_pairs, find_board, is_named, list_quoted, member_name
 from playground.features.shared import blocks, experiment as lab_experiment
+from playground.features.shared.labs import write_guesses
 from playground.features.shared.view import View
 from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, ControlledExperiment, Outcome, Result, above
 from playground.lessons.course import LESSONS, Lesson
 from playground.rooms.answers import PROGRESS
 from playground.rooms.experiment import MIN_RUNS
-from playground.rooms.question import count_guesses, hide_small_groups
+from playground.rooms.question import hide_small_groups
 from playground.rooms.room import Room
-from playground.words import listed, paragraph
+from playground.words import paragraph
 
 
 def build_course_table(view: View, room: Room, number: int) -> list[dict]:
@@ -95,15 +96,12 @@ def find_class_answer(view: View) -> str:
     return outcome.answer if outcome and not outcome.also and not class_board.lab.leaves_open(outcome) else ""
 
 
-def write_guesses(view: View, class_board: Board) -> str:
+def write_revealed(view: View, class_board: Board) -> str:
     """Writes how often each revealed guess was made; "" before, and while they are too few."""
     class_question, lab = class_board.question, class_board.lab
     counts = hide_small_groups(class_question["counts"]) if class_question and class_question["state"] == "revealed" else {}
-    if not counts:
-        return ""
-    names = {name: lab.say(view.language, f"guess_{name}") for name in counts}
-    each = listed(view.language, (view.say("lessons.class_count", guess=names[name], count=sum(row)) for name, row in counts.items()))
-    return view.say("lessons.class_guessed", answered=count_guesses(counts), joined=class_question["joined"], each=each)
+    names = [lab.say(view.language, f"guess_{name}") for name in counts]
+    return paragraph(write_guesses(view, {**class_question, "counts": counts}, names)) if counts else ""
 
 
 def _write_lab_verdict(view: View, class_board: Board, lab: ControlledExperiment, outcome: Outcome | None) -> tuple[str, str]:

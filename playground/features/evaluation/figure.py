@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from playground.features.shared.figures import theme, tokens
+from playground.features.shared.figures import cells, theme, tokens
 from playground.features.shared.figures.runs import truncate
 from playground.features.shared.figures.theme import PLAIN, Style
 
@@ -37,7 +37,7 @@ def by_length(
     down, half = rows * PITCH, STRIP / PITCH / 2  # px; half a strip in rows
     texts = {"length": "<b>%{x}</b>", "share": "%{z:.0%}", "count": "%{customdata}"}
     more = {"ygap": PITCH - STRIP, "xgap": 1 if style.width / longest > 9 else 0, "customdata": sentences.tolist()}
-    data = _draw_shares(z, "share_exact", down, style.hover("hover_reach", **texts), style) | more
+    data = _draw_shares(z, "share_exact", down, style.hover("hover_reach", **texts), style, 0, 2 * half, more)
     notes = [
         {
             "text": tokens.escape(name), "showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "y": row - half,
@@ -50,12 +50,12 @@ def by_length(
         left, right, top, bottom = low - 0.5, high + 0.5, row - half, row + half
         frames.append(_draw_frame([(left, top), (right, top), (right, bottom), (left, bottom)], style))
     layout = style.layout(
-        down + 12 + BELOW, (12, 12, 12, BELOW), annotations=notes, shapes=frames,
+        down + 12 + BELOW, (12, 12, 12, BELOW), annotations=notes, shapes=frames, legend=_legend(down),
         meta={"rows": list(names), "columns": [str(n) for n in range(1, longest + 1)], "none": "–"},
         xaxis=_length_axis(longest, style),
         yaxis=style.axis("", range=[rows - 0.5, -0.5], showgrid=False, showline=False, showticklabels=False, ticks=""),
     )  # fmt: skip
-    return {"data": [data], "layout": layout}
+    return {"data": data, "layout": layout | {"showlegend": True}}
 
 
 def by_place(shares: np.ndarray, trained: tuple[int, int], *, style: Style = PLAIN) -> dict:
@@ -72,17 +72,17 @@ def by_place(shares: np.ndarray, trained: tuple[int, int], *, style: Style = PLA
     across, down = side * longest, side * places
     texts = {"place": "<b>%{y}</b>", "length": "<b>%{x}</b>", "share": "%{z:.0%}"}
     more = {"y": list(range(1, places + 1)), "xgap": int(side > 9), "ygap": int(side > 9)}
-    data = _draw_shares(shares, "share_tokens", down, style.hover("hover_place", **texts), style) | more
+    data = _draw_shares(shares, "share_tokens", down, style.hover("hover_place", **texts), style, 1, 1, more)
     low, high = trained[0], min(trained[1], longest)
     stairs = [(n + step, n + 1.5) for n in range(high, low - 1, -1) for step in (0.5, -0.5)]  # down to each length's last token
     layout = style.layout(
-        down + 12 + BELOW, (54, 12, 12, BELOW),
+        down + 12 + BELOW, (54, 12, 12, BELOW), legend=_legend(down),
         shapes=[_draw_frame([(low - 0.5, 0.5), (high + 0.5, 0.5), *stairs], style)],
         meta={"rows": [str(n) for n in range(1, places + 1)], "columns": [str(n) for n in range(1, longest + 1)], "none": ""},
         xaxis=_length_axis(longest, style) | {"domain": [0, round(min(across / room, 1), 4)]},
         yaxis=style.axis(style.word("place"), range=[places + 0.5, 0.5], showgrid=False, **_round_ticks(places)),
     )  # fmt: skip
-    return {"data": [data], "layout": layout}
+    return {"data": data, "layout": layout | {"showlegend": True}}
 
 
 def _length_axis(longest: int, style: Style) -> dict:
@@ -104,7 +104,17 @@ def _draw_frame(corners: Sequence[tuple[float, float]], style: Style) -> dict:
     }  # fmt: skip
 
 
-def _draw_shares(shares: np.ndarray, name: str, down: float, hover: str, style: Style) -> dict:
-    """Draws shares by length, with a colour bar `name` below `down` pixels."""
+def _draw_shares(
+    shares: np.ndarray, name: str, down: float, hover: str, style: Style, first: int, width: float, more: dict
+) -> list[dict]:
+    """Draws shares by length, with a colour bar `name` below `down` pixels, and hatches what was not measured: in rows from number `first`
+    on, whose height is `width`."""
     bar = style.colorbar(style.word(name), round(-48 / down, 4), 160, tickformat=".0%")
-    return style.heat(theme.rounded(shares), hover, x=list(range(1, shares.shape[1] + 1)), colorbar=bar)
+    hatching = cells.hatching(np.isnan(shares), style.word("unmeasured"), style)
+    hatching |= {"y": [row + first for row in hatching["y"]], "base": [left + 1 for left in hatching["base"]], "width": width}
+    return [style.heat(theme.rounded(shares), hover, x=list(range(1, shares.shape[1] + 1)), colorbar=bar) | more, hatching]
+
+
+def _legend(down: float) -> dict:
+    """Lays out the legend beside the colour bar."""
+    return {"orientation": "h", "x": 1, "xanchor": "right", "y": round(-48 / down, 4), "yanchor": "top", "itemclick": False}

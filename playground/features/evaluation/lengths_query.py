@@ -57,11 +57,7 @@ def exact_facts(accuracy: Reach, trained: tuple[int, int]) -> list[Fact]:
     is 0. Also exact match of sentences shorter than in training, and the lengths without a sentence."""
     low, high = trained
     facts = [Fact("evaluation.lengths_trained", {"percent": _exact_match(accuracy, low, high), "low": low, "high": high})]
-    tried = np.flatnonzero(accuracy.counts) + 1
-    missing = sorted({*range(int(tried[0]), max(int(tried[-1]), high) + 1)} - {*tried.tolist()})
-    if missing:
-        lengths = (*map(str, missing[:NAMED]), *["…"] * (len(missing) > NAMED))
-        facts.append(Fact("evaluation.lengths_missing", {"lengths": lengths}))
+    facts += missing_facts(accuracy, high)
     if low > 1 and accuracy.counts[: low - 1].any():
         facts.append(Fact("evaluation.lengths_shorter", {"percent": _exact_match(accuracy, 1, low - 1), "low": low}))
     beyond = np.flatnonzero(accuracy.counts[high:]) + high + 1  # lengths with sentences
@@ -76,6 +72,14 @@ def exact_facts(accuracy: Reach, trained: tuple[int, int]) -> list[Fact]:
     if not alive:
         return [*facts, Fact("evaluation.lengths_none", values)]
     return [*facts, Fact("evaluation.lengths_beyond", values | {"zero": int(next(length for length in beyond if length > alive[-1]))})]
+
+
+def missing_facts(accuracy: Reach, longest: int) -> list[Fact]:
+    """States which lengths, up to `longest` at least, have no sentence; nothing if all have one."""
+    tried = {*(np.flatnonzero(accuracy.counts) + 1).tolist()}
+    missing = [length for length in range(1, max(len(accuracy.counts), longest) + 1) if length not in tried]
+    lengths = (*map(str, missing[:NAMED]), *["…"] * (len(missing) > NAMED))
+    return [Fact("evaluation.lengths_missing", {"count": len(missing), "lengths": lengths})] if missing else []
 
 
 def line_fact(accuracy: Reach, trained: tuple[int, int]) -> Fact:

@@ -1,7 +1,7 @@
 """The Evaluation tab: scores on sentences the run wasn't trained on, length generalisation, and mistakes."""
 
 from playground.features.evaluation import figure as pictures, query as evaluation
-from playground.features.evaluation.lengths_query import REACH, Lengths, exact_facts, lengths, line_fact, token_facts
+from playground.features.evaluation.lengths_query import REACH, Lengths, exact_facts, lengths, line_fact, missing_facts, token_facts
 from playground.features.evaluation.query import Mistake, Scores, score_upload, scores
 from playground.features.shared import blocks, naming as compare, panels, uploading
 from playground.features.shared.decoding import build_beam_controls
@@ -150,8 +150,12 @@ def _write_reach_caption(view: View, results: list[Lengths], names: list[str]) -
     first = results[0]
     lines = [_write_facts(view, exact_facts(first.reach, first.trained))]
     if len(results) > 1:
-        facts = [line_fact(result.reach, result.trained) for result in results]
-        lines = [view.say(fact.key, name=name, **fact.values) for name, fact in zip(names, facts, strict=True)]
+        longest = max(max(len(result.reach.counts), result.trained[1]) for result in results)
+        facts = [(line_fact(result.reach, result.trained), missing_facts(result.reach, longest)) for result in results]
+        lines = [
+            paragraph([view.say(line.key, name=name, **line.values), _write_facts(view, missing)])
+            for name, (line, missing) in zip(names, facts, strict=True)
+        ]
     if first.generated:
         length_note = view.say("evaluation.lengths_made", each=int(max(first.reach.counts)), times=REACH)
     else:

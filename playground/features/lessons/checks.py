@@ -48,25 +48,24 @@ def panel(view: View) -> dict:
 
 def _build_round(view: View, name: str) -> list[dict]:
     """Builds one of the twelve questions, and once they are answered the student's gain; `toss` is the number of the question. Before the
-    course the answers are graded together, after the last question."""
+    course the answers are graded together, in the result."""
     answers, names = read_answers(view.parameters), list(BELIEFS)
-    at = min(view.number("toss") - 1, len(names))
+    at = min(view.number("toss"), len(names)) - 1
     answered = [_is_right(answers, belief) is not None for belief in names]
     open_indices = [index for index in (*range(at + 1, len(names)), *range(at)) if not answered[index]]
-    if at == len(names) and is_graded(view, name, answers):
+    if view.choice("result") == "on" and all(answered):
         return _build_own_gain(view, name, answers)
-    at = at if at < len(names) else open_indices[0]
     number = blocks.text("number", view.say("checks.number", number=at + 1, count=len(names)), css="pg-caption")
-    to = {"toss": str(open_indices[0] + 1 if open_indices else len(names) + 1)}
+    to = {"toss": str(open_indices[0] + 1)} if open_indices else {"result": "on"}
     following = blocks.button("next", "move", view.say("checks.next" if open_indices else "checks.result"), to=to)
     buttons = [blocks.row("more", following, css="controls")] if answered[at] else []
     return [number, *_build_question(view, name, BELIEFS[names[at]], 1, answers, name == AFTER), *buttons]
 
 
 def is_graded(view: View, name: str, answers: Mapping[str, tuple[str, int]]) -> bool:
-    """Tells whether a round says what is right: before the course only after the last question, once all are answered."""
+    """Tells whether a round says what is right: before the course only in its result, once all are answered."""
     all_answered = all(_is_right(answers, belief) is not None for belief in BELIEFS)
-    return name == AFTER or (view.number("toss") > len(BELIEFS) and all_answered)
+    return name == AFTER or (view.choice("result") == "on" and all_answered)
 
 
 def _is_right(answers: Mapping[str, tuple[str, int]], name: str, prefix: str = "") -> bool | None:

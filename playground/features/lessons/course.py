@@ -91,7 +91,7 @@ def _build_round_button(view: View, name: str) -> dict:
     right, answered = dict(zip(ROUNDS, checks.read_result(view.parameters)[2], strict=True))[name]
     is_over = answered == len(BELIEFS)
     label = view.say("checks.own_result" if is_over else f"checks.{name}", count=len(BELIEFS), right=right)
-    to = {"lesson": name, "toss": str(len(BELIEFS) + 1) if is_over else ""}
+    to = {"lesson": name, "toss": "", "result": "on" if is_over else ""}
     return blocks.row(f"round-{name}", blocks.button(name, "move", label, to=to), css="controls")
 
 
@@ -103,7 +103,7 @@ def _build_round(view: View, name: str) -> list[dict]:
         blocks.button("all", "move", view.say("course.all"), to={"lesson": "", "toss": ""}),
         blocks.text("title", view.say(f"checks.{name}", count=len(BELIEFS)), css="pg-heading"),
         blocks.text("goal", view.say(about), css="pg-about"),
-        blocks.later("checks", "checks", view.say("checks.wait"), f"{name} {view.number('toss')} {answers}"),
+        blocks.later("checks", "checks", view.say("checks.wait"), f"{name} {view.number('toss')} {view.choice('result')} {answers}"),
     ]
 
 

@@ -21,19 +21,19 @@ def histogram(
     degrees: Sequence[str],
     *,
     right: int | None = None,
+    late: bool = False,
     scale: float = 1.0,
     style: Style = PLAIN,
 ) -> dict:
     """Draws `counts` (guesses, degrees) of each guess by degree of confidence. `degrees` are named from the least confident, with an
     optional last one for unknown confidence; a single one counts answers without confidence. The guess at `right` has a strong outline and
-    a check mark. Bars and words are `scale` times as large. Raises ValueError if the shapes differ."""
+    a check mark. With `late` the last bar and the last degree are the guesses, among the others, made after training began: crossed. Bars
+    and words are `scale` times as large. Raises ValueError if the shapes differ."""
     values = np.asarray(counts, dtype=np.int64).reshape(-1, len(degrees))
-    if len(values) != len(names) or len(degrees) not in (1, len(SHADES), len(SHADES) + 1):
+    if len(values) != len(names) or len(degrees) - late not in (1, len(SHADES), len(SHADES) + 1):
         raise ValueError(f"{len(names)} guesses and {len(degrees)} degrees but counts of shape {values.shape}")
-    palette = style.colors
-    graded = len(degrees) > 1
-    scale_of_all = theme.sequential(style.dark)
-    shades = [*(scale_of_all[at] for at in SHADES), palette["muted"]] if graded else [scale_of_all[SHADES[1]]]
+    palette, graded, crossed = style.colors, len(degrees) > 1, len(degrees) - 1 if late else None
+    shades = [theme.sequential(style.dark)[at] for at in (SHADES if graded else SHADES[1:2])] + [palette["muted"]] * 2
     titles = [f"{CHECK} {name}" if at == right else name for at, name in enumerate(names)]
     texts = [wrap(text, (style.width - 8 - NUMBER) / scale) for text in titles]
     line, bar, gap = (scale * size for size in (LINE, BAR, GAP))
@@ -42,8 +42,9 @@ def histogram(
     bars = [
         {
             "type": "bar", "orientation": "h", "name": tokens.escape(degree), "y": middles, "x": values[:, at].tolist(), "width": bar,
+            "showlegend": at != crossed,
             "marker": {
-                "color": shades[at], "pattern": {"shape": "/" if at == len(SHADES) else ""},
+                "color": shades[at], "pattern": {"shape": "x" if at == crossed else "/" if at == len(SHADES) else ""},
                 "line": {
                     "color": [palette["text"] if i == right else palette["paper"] for i in range(len(names))],
                     "width": [2 if i == right else 1 for i in range(len(names))],

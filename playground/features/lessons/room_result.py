@@ -6,7 +6,7 @@ from typing import Any
 from playground.config import Refusal
 from playground.features.lessons import figure as guesses
 from playground.features.shared import blocks, experiment
-from playground.features.shared.labs import Say
+from playground.features.shared.labs import Say, write_guesses
 from playground.features.shared.view import Screen, View
 from playground.lessons import course, labs
 from playground.lessons.controlled import ControlledExperiment
@@ -54,9 +54,13 @@ def build_result(screen: Screen, question: Mapping[str, Any], room_questions: Se
     else:
         rows = [row[:-1] for row in rows]
     right_index = list(counts).index(answer) if answer else None
+    sentences, late = write_guesses(screen, question, names), question.get("late", 0)
+    if late:
+        names, degrees = [*names, sentences[-1]], [*degrees, sentences[-1]]
+        rows = [*([*row, 0] for row in rows), [*[0] * len(rows[0]), late]]
     presented = {"scale": LARGER, "width": screen.page[0]} if screen.presented else {}
-    figure = screen.draw(guesses.histogram, names, rows, degrees, right=right_index, **presented)
-    figure = blocks.figure("class", figure, _write_caption(screen, question, names), screen.say("lessons.class_guess"))
+    figure = screen.draw(guesses.histogram, names, rows, degrees, right=right_index, late=bool(late), **presented)
+    figure = blocks.figure("class", figure, _write_caption(screen, question, sentences), screen.say("lessons.class_guess"))
     return [figure, *_build_calibration(screen, room_questions)]
 
 
@@ -68,12 +72,8 @@ def _build_calibration(screen: Screen, room_questions: Sequence[Mapping[str, Any
     return [blocks.text("class-calibration", sentence, css="pg-caption")] if each else []
 
 
-def _write_caption(screen: Screen, question: Mapping[str, Any], names: Sequence[str]) -> str:
+def _write_caption(screen: Screen, question: Mapping[str, Any], sentences: list[str]) -> str:
     counts, answer = question["counts"], question["answer"]
-    count_by_guess = sorted(((sum(row), name) for row, name in zip(counts.values(), names, strict=True)), key=lambda pair: -pair[0])
-    each = listed(screen.language, [screen.say("lessons.class_count", guess=name, count=count) for count, name in count_by_guess if count])
-    sentences = [screen.say("lessons.class_guessed", answered=count_guesses(counts), joined=question["joined"], each=each)]
-    sentences += [screen.say("page.room_asked_late", late=question["late"])] if question.get("late") else []
     *by_sure, unsure_count = map(sum, zip(*counts.values(), strict=True))
     if not unsure_count:  # else the mean would reveal the confidence of a few
         mean = sum(int(sure) * count for sure, count in zip(SURE, by_sure, strict=True)) / count_guesses(counts)

@@ -134,19 +134,19 @@ def test_the_beliefs_come_one_at_a_time_and_a_student_and_a_teacher_are_told_the
             for member in range(3):
                 assert do(site, f"{member}" * 32, "check", code=code, **report) == {"done": True}
     first = [answer.removeprefix("before_") for answer in stored[:12]]
-    *_, last = asked(site, "before", "reverse", toss=13, checked=".".join(first[:11]))
+    *_, last = asked(site, "before", "reverse", toss=12, result="on", checked=".".join(first[:11]))
     assert (last["id"], last["value"]) == (list(BELIEFS)[11], ""), "no result while one is open"
     (final,) = questions(asked(site, "before", "reverse", toss=12, checked=".".join(first)))
     assert (final["value"] != "", final["right"], final["why"]) == (True, "", ""), "the last is taken like the others"
-    over = questions(asked(site, "before", "reverse", toss=13, checked=".".join(first)))
+    over = questions(asked(site, "before", "reverse", result="on", checked=".".join(first)))
     assert [bool(block["why"]) and block["value"] == block["right"] for block in over] == [True] * 4 + [False] * 8
     for checked, labels in ((stored[:23], ("own_result", "after")), (stored, ("own_result", "own_result")), ([], ("before", "after"))):
         page = site.panel("course", run="reverse", checked=".".join(checked))
         for name, key, right in zip(("before", "after"), labels, (4, 12), strict=True):
             button = named(page, name)
             assert button["label"] == say("en", f"checks.{key}", count=12, right=right)
-            assert button["to"] == {"lesson": name, "toss": "13" if key == "own_result" else ""}
-    gain, _, table, *graded = asked(site, "after", "reverse", toss=13, checked=".".join(stored))
+            assert button["to"] == {"lesson": name, "toss": "", "result": "on" if key == "own_result" else ""}
+    gain, _, table, *graded = asked(site, "after", "reverse", result="on", checked=".".join(stored))
     assert all(block["way"]["reason"] in block["why"] for block in (*over, *graded))
     assert gain["text"] == say("en", "checks.gain_after", all=12, before=4, after=12)
     assert [row[1:] for row in table["rows"]] == [["✓", "✓"]] * 4 + [["✗", "✓"]] * 8

@@ -204,7 +204,7 @@ def _count_likeliest(size: int) -> int:
 def _measure_window(width: int, rows: list[str], digits: bool) -> int:
     """Returns the number of columns in a window on `width` px: fewer if their cells show digits."""
     window = next((size for size in WINDOWS if (width - pictures.BESIDE) / size >= MIN_CELL), WINDOWS[-1])
-    return min(pictures.max_columns(width, rows), window) if digits else window
+    return min(max(pictures.max_columns(len(rows), width, names=rows), 1), window) if digits else window
 
 
 def _build_cell_controls(

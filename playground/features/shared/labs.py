@@ -7,9 +7,9 @@ from playground.cursor import choices
 from playground.features.shared import blocks
 from playground.features.shared.figures import graph, tensor
 from playground.features.shared.figures.tokens import Name
-from playground.features.shared.view import View
+from playground.features.shared.view import Screen, View
 from playground.lessons.lab import Dots, Grid, Lab, Lines, TextTable
-from playground.words import paragraph, printed
+from playground.words import listed, paragraph, printed
 
 SURE = choices("sure")  # percent
 FIELDS = {"lab": ("guess", "sure"), "lesson": ("predicted", "certain")}  # cursor fields of the guess and its confidence
@@ -17,6 +17,16 @@ UNKNOWN = "unknown"  # the guess of a student who doesn't know
 Say = Callable[..., str]  # of a lab or a lesson: (language, key, **values)
 Exhibit = Grid | Lines | Dots | TextTable
 MAX_NARROW_COLUMNS = 6  # of a table that fits beside another
+
+
+def write_guesses(screen: Screen, question: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Writes how often a class made each guess, the most frequent first; the last sentence, if any came late, counts those made after
+    training began. `names` are those of the guesses that the question counts."""
+    counts = sorted(((sum(row), name) for row, name in zip(question["counts"].values(), names, strict=True)), key=lambda pair: -pair[0])
+    each = listed(screen.language, [screen.say("lessons.class_count", guess=name, count=count) for count, name in counts if count])
+    answered = sum(count for count, _ in counts)
+    late = [screen.say("page.room_asked_late", late=question["late"])] if question.get("late") else []
+    return [screen.say("lessons.class_guessed", answered=answered, joined=question["joined"], each=each), *late]
 
 
 def build_question(view: View, say: Say, guesses: Sequence[str], about: tuple[str, str]) -> tuple[list[dict], str, str, bool]:

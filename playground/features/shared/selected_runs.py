@@ -143,8 +143,8 @@ def draw_behind(view: View, figures: dict[str, dict], run: Run | None) -> dict[s
     curve, name = learning_curve(run), naming.name(run, view.language, view.token)
 
     def behind(figure: str, column: str) -> dict:
-        line_name = view.say("compare.pinned_line", name=name, line=view.labels[f"line_{column}"])
-        return view.draw(pictures.add_pinned, figures[figure], column, curve.steps, getattr(curve, column), line_name)
+        names = view.labels[f"line_{column}"], name
+        return view.draw(pictures.add_pinned, figures[figure], column, curve.steps, getattr(curve, column), names)
 
     return figures | {"loss": behind("loss", "validation_loss"), "accuracy": behind("accuracy", "exact_match")}
 
@@ -190,13 +190,14 @@ def group_key(run: Run) -> tuple:
 
 
 def runs_by_seed(run: Run, candidates: Iterable[Run]) -> dict[int, Run]:
-    """Returns the unchanged runs among `candidates` that began at step 0 with the settings of `run`, by seed; the first of each seed."""
+    """Returns the unchanged runs among `candidates` that began at step 0 with the settings and base of `run`, by seed; the first of each
+    seed."""
     same = group_key(run)[3:]
     by_seed: dict[int, Run] = {}
     for candidate in candidates:
         if not (candidate.unfinished or candidate.status == "done") or candidate.secret != run.secret or group_key(candidate)[3:] != same:
             continue
-        if candidate.parent is None and _read_events(candidate) == ():
+        if (candidate.parent, candidate.edits) == (run.base, 0) and _read_events(candidate) == ():
             by_seed.setdefault(candidate.experiment.training.seed, candidate)
     return by_seed
 

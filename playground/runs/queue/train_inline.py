@@ -31,14 +31,17 @@ from playground.runs.run import Run
 from playground.training.loop import Diverged, Training
 
 
-def new_run(experiment: Experiment, pairs: Pairs | None = None, limits: Limits | None = None) -> Run:
+def new_run(
+    experiment: Experiment, pairs: Pairs | None = None, limits: Limits | None = None, parent: tuple[str, int] | None = None
+) -> Run:
     """Creates a run without an owner, on this machine. Raises Refusal when it doesn't fit into memory or has no data."""
     limits = limits or Limits.from_environment()
     if experiment.data.task == "own" and pairs is None:
         raise Refusal("data.no_own_pairs")
     admit(experiment, *sizes(experiment, pairs), limits.memory)
     device, credit = limits.devices[0], pairs.credit if pairs else ""
-    return Run(new_id(), new_name(()), experiment, device=device, **execution_plan(experiment, device), data=pairs, credit=credit)
+    plan = execution_plan(experiment, device)
+    return Run(new_id(), new_name(()), experiment, device=device, **plan, data=pairs, credit=credit, parent=parent)
 
 
 def open_saved(path: Path, changes: Collection[str] = ()) -> Folder:

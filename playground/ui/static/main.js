@@ -11,6 +11,7 @@ import { drawReplay } from "./replay.js";
 import { drawRunButtons } from "./actions.js";
 import { relabel } from "./knobs.js";
 import "./tabs.js";
+import "./bars.js";
 import { forget } from "./answers.js";
 import { refresh } from "./panels.js";
 import { plotly } from "./picture.js";

@@ -135,7 +135,7 @@ function waiting() {
 export const guessAt = (lab) => questions().find(([, question]) => lab && isOf(question, "lab", lab) && isWaiting(question))?.[1];
 
 /** Opens a question. */
-export const openQuestion = ({ place }) => move({ ...place, tab: ABOUT[place.lab ? "lab" : "lesson"].tab, ...(place.lesson ? { notes: "" } : {}) });
+export const openQuestion = (question) => move({ ...question.place, tab: ABOUT[fieldOf(question)].tab, notes: "" });
 
 /** Whether a question is on screen. */
 export const isHere = (question) => here()?.[1] === question;

@@ -45,12 +45,14 @@ function drawNames(host, kind, names, chosen) {
   }
 }
 
+const HIDES = { course: ["replay"], labs: ["replay", "run"], board: ["replay", "run"] }; // parts of the frame that are of no use in a tab
+
 /** Brings the tab of the cursor to the front. Gradio makes a place when it is first opened, and its tabs with it. */
 async function openTab() {
   const { tab } = cursor, place = placeOf(tab);
   if (!place) return; // a link with an unknown tab: main.js comes again once the cursor has dropped it
   lastTabs[place] = tab;
-  Object.assign(document.body.dataset, { place, tab });
+  Object.assign(document.body.dataset, { place, tab, hides: (HIDES[tab] ?? []).join(" ") });
   if (page.boot) {
     drawNames(await ready("pg-place-tabs"), "place", Object.keys(PLACES), place);
     drawNames(await ready("pg-inner-tabs"), "tab", PLACES[place], tab);

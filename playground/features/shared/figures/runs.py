@@ -104,14 +104,20 @@ def small_key(color: str, dash: str) -> dict[str, str]:
     return {"color": color, "dash": dash.replace("px", "").replace("solid", "")}
 
 
-def add_pinned(figure: dict, column: str, places: Sequence[float], values: Sequence[float], name: str, *, style: Style = PLAIN) -> dict:
-    """Copies a figure of curves and adds another run's `values` of `column`, as a grey dashed line behind the others."""
+def add_pinned(
+    figure: dict, column: str, places: Sequence[float], values: Sequence[float], names: tuple[str, str], *, style: Style = PLAIN
+) -> dict:
+    """Copies a figure of curves and adds another run's `values` of `column`, as a grey dashed line behind the others; `names`, of the line
+    and of the run, are two lines of the legend."""
+    layout, margin = figure["layout"], figure["layout"]["margin"]
+    name = "<br>".join(tokens.escape(truncate(each, style.width - 110)) for each in names)
     line = {
-        "type": "scatter", "mode": "lines", "name": tokens.escape(name), "x": theme.rounded(places, 0), "y": theme.rounded(values, 5),
-        "line": {"color": style.colors["line"], "width": 2, "dash": "6px,4px"}, "zorder": -1, "showlegend": False,
+        "type": "scatter", "mode": "lines", "name": name, "x": theme.rounded(places, 0), "y": theme.rounded(values, 5),
+        "line": {"color": style.colors["line"], "width": 2, "dash": "6px,4px"}, "zorder": -1,
         "hovertemplate": "%{y:.1%}" if column == "exact_match" else "%{y:.4~g}",
     }  # fmt: skip
-    return {"data": [*figure["data"], line], "layout": figure["layout"]}
+    room = {"height": layout["height"] + 2 * ENTRY, "margin": margin | {"t": margin["t"] + 2 * ENTRY}}
+    return {"data": [*figure["data"], line], "layout": layout | room}
 
 
 def truncate(name: str, room: float, scale: float = PROPORTIONAL) -> str:

@@ -97,12 +97,13 @@ def show_before(figure: dict, before: np.ndarray, values: np.ndarray, dark: bool
 
 def readable(rows: int, columns: int, width: int, digits: int = 2, names: Sequence[str] = ()) -> bool:
     """Tests whether every cell has room for its number on a page of this width; `names` are those of the rows, where they are known."""
-    return rows * columns <= CELLS and (width - _measure_margins(width, names)) / columns >= _number_width(digits)
+    return columns <= max_columns(rows, width, digits, names)
 
 
-def _measure_margins(width: int, names: Sequence[str]) -> float:
-    """Returns the pixels beside the cells: BESIDE at least, more where the `names` of the rows are longer."""
-    return max(BESIDE, cells.left_margin(names, tokens.longest(width)) + cells.RIGHT if names else 0)
+def max_columns(rows: int, width: int, digits: int = 2, names: Sequence[str] = ()) -> int:
+    """Returns the most columns that are `readable`; 0 if no number has room."""
+    margins = max(BESIDE, cells.left_margin(names, tokens.longest(width)) + cells.RIGHT if names else 0)
+    return max(min(int((width - margins) / _number_width(digits)), CELLS // rows), 0)
 
 
 def _number_width(digits: int) -> float:
@@ -116,11 +117,6 @@ def needed_width(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]
     longest = max((len(f"{value:.{digits}f}") for value in np.ravel(array[np.isfinite(array)])), default=1)
     place = cells.place(rows, columns, Style(width=width))
     return int(np.ceil(place.left + place.right + len(columns) * (longest * DIGITS + APART)))
-
-
-def max_columns(width: int, names: Sequence[str]) -> int:
-    """Returns the most columns that are `readable` on a page of this width beside these names of rows; at least one."""
-    return max(min(int((width - _measure_margins(width, names)) / _number_width(2)), CELLS // len(names)), 1)
 
 
 def _place(rows: Sequence[str], columns: Sequence[str], style: Style, readable: bool, digits: int, named: int) -> cells.Place:
