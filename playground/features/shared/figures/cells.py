@@ -21,8 +21,9 @@ LEGEND, ENTRY = 24, 0.8  # px of one line below the grid; lines of one legend en
 TITLE = 22  # px, an axis title with its padding
 PAIR = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}  # of a cell, in a hover box
 BAR_LINES = 1.8  # of the legend: a colour bar with its numbers
-MAX_STAGE_CELL_PX, STRETCH, STAGE_LEFT, EDGE = 150, 2.25, 104, 4  # of the large picture: px of a cell's side, most times as wide as high
-# or as high as wide; px at the left, which hold the rows' title, and at the right and below
+MAX_STAGE_CELL_PX, STRETCH, EDGE = 150, 2.25, 4  # of the large picture: px of a cell's side, most times as wide as high or as high as
+# wide, px at the right and below
+STAGE_LEFT, NARROW_LEFT = 104, 92  # px at its left, which hold the rows' title; on a telephone
 STAGE_TITLES = 31  # px of its line of titles
 LEGEND_ABOVE = 420  # px of a grid that has room for a legend between its titles
 # presentation mode
@@ -151,7 +152,9 @@ def place(
     if not rows or not columns:
         raise ValueError("a grid needs at least one row and one column")
     width, stage = style.width, style.stage
-    longest = min(tokens.longest(width), tokens.NARROWEST if stage and width < 480 else tokens.MAX_LABEL_CHARACTERS)
+    longest = tokens.longest(width)
+    if stage and width < 480:
+        longest, left = tokens.NARROWEST, min(left, NARROW_LEFT)
     names_px = max(left_margin(rows, longest) - TITLE, left) if stage else left_margin(rows, longest)
     room = max(width - names_px - (EDGE if stage else RIGHT), 60)  # px
     extents = [tokens.extent(token, longest) for token in columns]
