@@ -16,7 +16,7 @@ import numpy as np
 
 from playground.inspection.arithmetic import SPELT, Derivation, Label, Lead, Operand, Sheet, Term, bracket, join_terms
 
-LISTED = 24  # listed terms of a sum over a batch, the largest; the rest is one line
+LISTED, MEAN_LISTED = 24, 4  # listed terms of a sum over a batch, and of its mean loss: the largest; the rest is one line
 SCORES = 6  # listed logits of a large vocabulary
 FEW_DIGITS, MIN_DIGITS, MAX_DIGITS = 4, 6, 10  # significant ones, of many terms and of few; the fewest that reproduce the number are used
 ENOUGH, ROUNDING = 5e-4, 2e-6  # tolerances of a result: relative to the number itself, and to the sum of its terms' absolute values
@@ -126,7 +126,7 @@ def explain_loss(logits: np.ndarray, target: int, smoothing: float, value: float
 def explain_mean(losses: np.ndarray, places: Sequence[tuple[int, int]], value: float) -> Derivation:
     """Derives the loss of the batch: the mean of the losses (N,) of its target tokens, at these (row, place)."""
     order = np.argsort(-losses, kind="stable").tolist()
-    listed, omitted = order[:LISTED], order[LISTED:]
+    listed, omitted = order[:MEAN_LISTED], order[MEAN_LISTED:]
 
     def work(sheet: Sheet) -> str:
         sheet.operation = "loss"

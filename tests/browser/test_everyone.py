@@ -72,7 +72,7 @@ def test_telephone(visit):
     opener.click()
     page.locator("#preset input").click()
     page.get_by_role("option", name=words("knobs.preset.fast"), exact=True).click()  # which changes many controls
-    expect(page.locator("#pg-outlook")).to_contain_text("90 steps")
+    expect(page.locator("#knob-steps input")).to_have_value("90")
 
 
 def test_keyboard(visit):
@@ -107,12 +107,12 @@ def test_keyboard(visit):
     expect(page.locator(".pg-thumb[aria-pressed=true]")).to_have_attribute("aria-label", re.compile("layer 1, head 3$"))
     page.keyboard.press("ArrowDown")
     has_address(page, q="2")
-    part = page.locator("[data-block='choice part'] button")
-    part.nth(2).focus()
+    page.locator("#pg-figure [data-part='decoder.self_attention']").press("Enter")
+    has_address(page, part="decoder")
+    page.locator("[data-block='choice view'] button").nth(1).focus()
     page.keyboard.press("ArrowLeft")  # a group is one stop, with arrows inside, and keeps the focus when it is drawn anew
     page.keyboard.press("Enter")
-    has_address(page, part="decoder")
-    eventually(page, lambda: page.evaluate("document.activeElement.dataset.value"), lambda value: value == "decoder")
+    eventually(page, lambda: page.evaluate("document.activeElement.dataset.value"), lambda value: value == "matrix")
     page.locator("#pg-sentence").fill("")
     page.locator("#pg-sentence").focus()
     page.keyboard.type("1 ?")

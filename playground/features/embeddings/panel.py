@@ -10,7 +10,7 @@ from playground.model.transformer import Transformer
 from playground.variants.decoder_only import DecoderOnly
 from playground.words import listed, paragraph, printed
 
-NEAREST = 8
+NEAREST = 5
 RINGED = 4
 MAX_COSINES = 30  # tokens in the matrix of cosines
 HUES = {"src": "encoder", "tgt": "decoder", "memory": "encoder", "decoder": "decoder"}
@@ -42,7 +42,6 @@ def panel(view: View) -> dict:
                     "near",
                     blocks.choice("what", "what", view.say("embeddings.what"), options, kind),
                     view.offer("by", "by", "embeddings.by") if kind in STATES else None,
-                    blocks.text("about", view.say(f"embeddings.{kind}_about"), "pg-caption"),
                     _build_token_choice(view, kind, points, chosen),
                     _build_nearest(view, kind, points, chosen, near),
                     blocks.code("source", source),
@@ -97,7 +96,7 @@ def _draw_plane(view: View, kind: str, points: Vectors, chosen: int, near: list[
 
 
 def _write_caption(view: View, kind: str, points: Vectors, chosen: int, near: list[tuple[int, float]]) -> str:
-    """Writes the chosen point's neighbours, a fact about all points, and the variance that the plane shows."""
+    """Writes the chosen point's neighbours, a fact about all points, the variance that the plane shows, and what they are."""
     cloud, statements = len(points.ids) - points.own, []
     lines = [_name_neighbours(view, kind, points, chosen, near)]
     if kind in TABLES:
@@ -107,7 +106,7 @@ def _write_caption(view: View, kind: str, points: Vectors, chosen: int, near: li
         statements.append(facts.kinship_fact(points.vectors[:cloud], points.ids[:cloud], points.places[:cloud]))
     statements.append(facts.share_fact(points.vectors[:cloud], points.axes))
     lines += [view.say(fact.key, **fact.values) for fact in statements if fact]
-    return paragraph([*lines, view.step_note(points.step)])
+    return paragraph([*lines, view.say(f"embeddings.{kind}_about"), view.step_note(points.step)])
 
 
 def _name_neighbours(view: View, kind: str, points: Vectors, chosen: int, near: list[tuple[int, float]]) -> str:

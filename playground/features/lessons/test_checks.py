@@ -195,13 +195,13 @@ SHOWN = {  # what a block says of the numbers of an answer, in their order
     "importance": r"“wir”: ([\d.]+) →",
     "triangle": r"“i”, (\d+) positions further right \((\d+)",
     "wider": r"Exact match\D+([\d.]+)\D+greedy\D+([\d.]+)",
-    "padding": r"(\d+) of (\d+) cells are masked; (\d+) padding",
+    "padding": r"(\d+) of (\d+) cells are masked. (\d+) padding",
     "unchanged": r"exact match\D+100\.0\D+[\d.]+\D+−([\d.]+).*On (\d+)",
     "cheating": r"\(row (\d+)\).*\(column (\d+)\): weight exactly (\d)",
     "parts": r"(\d+) vectors of (\d+) numbers",
     "learnt_positions": r"encodings, ([\d.]+) with them",
     "more_heads": r"^1, 2, 4, 8 heads: the same ([\d,]+) parameters",
-    "gpt": r"(\d+) of (\d+) cells are masked; 0 padding",
+    "gpt": r"(\d+) of (\d+) cells are masked",
 }
 FIGURES: dict[str, Callable] = {  # and what figures, their curves, a sheet and greedy decoding say
     "unchanged": lambda page, _: [max(np.take(named(page("importance"), "importance-cross")["figure"]["data"][0]["x"], [2, 3, 4, 5, 7]))],

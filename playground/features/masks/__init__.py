@@ -41,8 +41,8 @@ def panel(view: View) -> dict:
         about = f"{about} {view.say('page.mask_joint_about')}"
     elif is_packed and kind != "packed":
         about = f"{about} {view.say('page.mask_packs')}"
-    large, choice, *below = _build_packed(view) if kind == "packed" else _build_padded(view, kind)
-    side = blocks.column("side", chooser, blocks.text("about", about, css="pg-caption"), choice)
+    large, *below = _build_packed(view) if kind == "packed" else _build_padded(view, kind)
+    side = blocks.column("side", chooser, blocks.text("about", about, css="pg-caption"))
     footnote = blocks.text("three", view.say("page.mask_one" if model.alteration.decoder_only else "page.mask_three"), css="pg-about")
     return {"step": None, "blocks": [blocks.row("main", blocks.column("large", large), side, css="stage"), *below, footnote]}
 
@@ -96,9 +96,13 @@ def _build_padded(view: View, kind: str) -> list[dict]:
             **(view.stage if not at and view.stage else {"width": max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300))}),
         )
         hidden = int((~visible).sum())
-        title, caption = pairs[at][0], view.say("page.mask_caption", hidden=hidden, cells=visible.size, padding=padding)
+        title, caption = pairs[at][0], view.say("page.mask_caption", hidden=hidden, cells=visible.size)
+        if padding:
+            caption = f"{caption} {view.say('page.mask_pads', padding=padding)}"
         if view.presented:  # the figure stands alone
             title, caption = f"{view.say(f'page.mask_{kind}')} · {title}", f"{view.say(f'page.mask_{kind}_about')} {caption}"
+        elif not at:
+            title = view.say(f"page.mask_{kind}")
         figures.append(blocks.figure(f"mask-{number}", picture, caption, title))
     options = [{"value": at, "label": source} for at, (source, _) in choices_by_id.items()]
     return [

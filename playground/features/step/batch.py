@@ -17,7 +17,8 @@ from playground.inspection.backward import explain_loss, explain_mean
 from playground.words import paragraph, printed
 
 ROWS_SHOWN = 8  # rows of a batch at a time
-ABOVE = 76  # px above the large picture: the moments of a step, and what happens at this one
+ABOVE = 44  # px above the large picture: the moments of a step
+SPELT_SHARE = 0.1  # of the largest value: a cell below has its token on hover
 LEGIBLE_SHARE = 0.75  # of the tokens must fit uncut; <eos> may be cut among letters
 BATCH_LABELS = ("x", "normed", "delta", "token_loss")  # labels of a token of the batch
 SOURCE = ("src", "encoder")  # prefixes of modules that read source tokens
@@ -229,7 +230,8 @@ def losses(
     style: Style = PLAIN,
 ) -> dict:
     """Draws values (R, T): the loss of every target token of R batch rows, NaN for padding, which is hatched; with `change` its change,
-    on a diverging scale. Each cell shows its token of `targets`; `read` are the tokens that the decoder reads there.
+    on a diverging scale. The cells of the chosen row, by default the first, and of large values show their tokens of `targets`; `read` are
+    the tokens that the decoder reads there.
 
     segments (R, T)  the number of each token's pair in its row: a line separates two pairs
     at       the numbers of these rows in the whole batch, from 0; a click sets the cursor's "line" and "place"
@@ -243,12 +245,15 @@ def losses(
         raise ValueError(f"losses of shape {values.shape} do not fit {len(targets)} rows of tokens")
     rows, columns = [str(row + 1) for row in at], [str(place + 1) for place in range(length)]
     hidden = np.isnan(values)
-    place = cells.place(rows, columns, style, cell=max(ROW * 2, needed_width(targets)))
+    named = tokens.extent(titles[0]) + 10
+    place = cells.place(rows, columns, style, cell=max(ROW * 2, needed_width(targets)), left=named)
     if not style.stage:
         place = replace(place, down=min(max(ROW * count, 60), cells.MAX_GRID_PX))
     room = place.across / length - BESIDE
-    written = [["" if is_padding else _truncate(token, room) for token, is_padding in zip(*line, strict=True)]
-               for line in zip(targets, hidden, strict=True)]  # fmt: skip
+    spelt = np.abs(values) >= SPELT_SHARE * most  # never padding
+    spelt[chosen[0] if chosen else 0] = True
+    written = [[_truncate(token, room) if is_spelt else "" for token, is_spelt in zip(*line, strict=True)]
+               for line in zip(targets, spelt & ~hidden, strict=True)]  # fmt: skip
     steps = [[tokens.escape(step) for step in tokens.steps(*line)] for line in zip(read, targets, strict=True)]
     word = style.word("loss_change" if change else "token_loss")
     hover = style.hover("hover_token_loss", step="<b>%{customdata}</b>", what=word, value="%{z:.4f}")

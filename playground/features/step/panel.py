@@ -45,33 +45,36 @@ def panel(view: View) -> dict:
     step = training_step(view.reader, view.runs, view.run, view.step)
     rows, moment = batch_rows(step.slow), view.choice("moment")
     options = [{"value": name, "label": f"{at} {view.say(f'step.moment_{name}')}"} for at, name in enumerate(choices("moment"), 1)]
-    choice = blocks.choice("moment", "moment", view.say("step.moment"), options, moment)
+    choice = blocks.choice("moment", "moment", view.say("step.moment", step=f"{step.slow.number:,}"), options, moment)
+    drawn = MOMENTS[moment](view, step, rows)
+    picture = _find_picture(drawn)
     about = [_write_head(view, step, rows), view.say(f"step.about_{moment}"), _describe_origin(view, step)]
+    picture["caption"] = paragraph([picture["caption"], *about])
+    code = blocks.code("source", slow_step)
     return {
         "step": step.start.step,
         "recorded": True,
-        "blocks": [
-            blocks.row("moments", choice, _build_next(view, moment), css="controls"),
-            blocks.text("moment-about", paragraph(about), css="pg-caption"),
-            *MOMENTS[moment](view, step, rows),
-            blocks.code("source", slow_step),
-        ],
+        "blocks": [blocks.row("moments", choice, _build_next(view, moment), css="controls"), *drawn, code],
     }
+
+
+def _find_picture(drawn: list[dict]) -> dict:
+    """Finds the first figure of these blocks, whose caption also holds what is to be known of the moment."""
+    first = next(block for block in drawn if block["kind"] in ("figure", "row"))
+    return first if first["kind"] == "figure" else _find_picture(first["blocks"])
 
 
 def _build_next(view: View, moment: str) -> dict:
     """Builds the button to the next moment, from the last to the first."""
     names = choices("moment")
     at = (names.index(moment) + 1) % len(names)
-    label = view.say("step.next" if at else "step.again", number=at + 1, moment=view.say(f"step.moment_{names[at]}"))
-    return blocks.button("next", "move", label, to={"moment": names[at]})
+    return blocks.button("next", "move", view.say("step.next" if at else "step.again"), to={"moment": names[at]})
 
 
 def _write_head(view: View, step: TakenStep, rows: BatchRows) -> str:
-    """Writes the step in one sentence."""
-    slow = step.slow
-    numbers = {"loss": format_4g(slow.loss), "after": format_4g(slow.loss_after), "pairs": rows.pairs, "rows": len(rows.tgt_out)}
-    return view.say("step.head", step=f"{slow.number:,}", tokens=f"{slow.tokens:,}", **numbers)
+    """Writes the step's batch, and its loss before and after."""
+    loss = {"loss": format_4g(step.slow.loss), "after": format_4g(step.slow.loss_after)}
+    return view.say("step.head", pairs=rows.pairs, rows=len(rows.tgt_out), **loss)
 
 
 def _describe_origin(view: View, step: TakenStep) -> str:

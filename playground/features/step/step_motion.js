@@ -16,11 +16,11 @@ let before = "";
 /** Goes back to where a moment begins, under the row that stays in sight, when it was scrolled past.
  * @type {(panel: HTMLElement) => void} */
 function toItsBeginning(panel) {
-  const row = panel.querySelector("[data-block='row moments']"), about = panel.querySelector("[data-block='text moment-about']");
-  if (!row || !about) return;
+  const row = panel.querySelector("[data-block='row moments']"), first = row?.nextElementSibling;
+  if (!first) return;
   const { bottom, height } = row.getBoundingClientRect();
   panel.style.setProperty("--moments", `${height}px`);
-  if (about.getBoundingClientRect().top < bottom) about.scrollIntoView({ block: "start", behavior: "instant" });
+  if (first.getBoundingClientRect().top < bottom) first.scrollIntoView({ block: "start", behavior: "instant" });
 }
 
 /** Shows a moment that was just chosen from its beginning, and unfolds its picture; one that is drawn anew stays still. */

@@ -2,13 +2,16 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from playground.cursor import choices
 from playground.features.step import query as queries
+from playground.features.step.batch import losses
 from playground.features.step.query import Start, starting_point, training_step
+from playground.words import say
 from tests.runs.tiny import at_step, same_parameters, wait
-from tests.ui.looking import TINY, block, ids
+from tests.ui.looking import TINY, block, figures, ids
 
 KNOBS = TINY | {"batch_size": 16, "eval_every": 4}
 MINE = "s" * 32
@@ -46,6 +49,7 @@ def test_the_step_shown_is_the_step_that_the_run_makes_next(site, run):
             panel = site.panel("step", run=run.id, moment=moment, **cell)
             assert (panel["step"], block(panel, "moment")["value"]) == (at, moment)
             assert ("sheet" in ids(panel)) == (moment != "after")
+            assert say("en", f"step.about_{moment}") in figures(panel)[0]["caption"]
     assert (run.version, run.step, run.status) == (version, at, "paused")
     assert same_parameters(before, run.snapshot.parameters)
     taken = training_step(site.reader, site.runs, run, None)
@@ -70,6 +74,11 @@ def test_without_the_optimisers_moments_it_is_the_step_of_a_fork(site, run):
         make_step(site, fork)
     assert fork.step > at + 1 or same_parameters(fork.snapshot.parameters, taken.slow.after)  # it may have been faster than its pause
     assert loss(fork, at) == taken.slow.loss
+
+
+def test_of_the_losses_the_chosen_row_and_large_values_are_spelt():
+    figure = losses([[1, 2], [3, 40]], [["a", "b"], ["c", "d"]], [["b", "a"], ["d", "c"]], np.ones((2, 2)), at=[0, 1], most=40)
+    assert figure["data"][0]["text"] == [["a", "b"], ["", "d"]]
 
 
 def test_a_step_that_is_too_dear_says_with_what_batch_it_would_not_be(site, monkeypatch):

@@ -21,8 +21,9 @@ LEGEND, ENTRY = 24, 0.8  # px of one line below the grid; lines of one legend en
 TITLE = 22  # px, an axis title with its padding
 PAIR = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}  # of a cell, in a hover box
 BAR_LINES = 1.8  # of the legend: a colour bar with its numbers
-MAX_STAGE_CELL_PX, STRETCH, STAGE_LEFT, EDGE = 150, 2.0, 104, 4  # of the large picture: px of a cell's side, most times as wide as high
-# or as high as wide; px at the left, which hold the rows' title, and at the right and below
+MAX_STAGE_CELL_PX, STRETCH, EDGE = 150, 2.25, 4  # of the large picture: px of a cell's side, most times as wide as high or as high as
+# wide, px at the right and below
+STAGE_LEFT, NARROW_LEFT = 104, 92  # px at its left, which hold the rows' title; on a telephone
 STAGE_TITLES = 31  # px of its line of titles
 LEGEND_ABOVE = 420  # px of a grid that has room for a legend between its titles
 # presentation mode
@@ -84,7 +85,7 @@ class Place:
         beyond = (0.9 * tokens.extent(titles[0], longest=99) - self.down) / 2 + 4  # a title longer than its few rows needs room
         top, bottom, notes = max(self.top, beyond), max(lines * LEGEND + 14, beyond), []
         if style.stage:
-            top, bottom = self.top, EDGE if self.across >= LEGEND_ABOVE or not lines else lines * LEGEND + 8
+            top, bottom = self.top, EDGE if self.across >= LEGEND_ABOVE or not lines else lines * LEGEND + 16
             notes, titles = [self.write_row_title(titles[0])], ("", titles[1])
         frame = {"showline": True, "linewidth": 2, "linecolor": style.hue(kind), "showgrid": False, "ticks": ""}
         down = tokens.ticks(self.rows, self.every_row, self.longest)
@@ -142,16 +143,19 @@ class Place:
 
 
 def place(
-    rows: Sequence[str], columns: Sequence[str], style: Style, cell: float = MAX_CELL_PX, tallest: int = MAX_GRID_PX, named: int = 0
-) -> Place:
+    rows: Sequence[str], columns: Sequence[str], style: Style, cell: float = MAX_CELL_PX, tallest: int = MAX_GRID_PX, named: int = 0,
+    left: float = STAGE_LEFT,
+) -> Place:  # fmt: skip
     """Chooses the cell size for `rows` by `columns`: as large as fits, but at most `cell`, and the grid at most `tallest` pixels high.
     Where not every column has room for a label, the column `named` has one. On a stage, the pixels that the whole figure may be high, its
-    cells fill them, up to STRETCH from square."""
+    cells fill them, up to STRETCH from square, and `left` pixels hold the rows' title."""
     if not rows or not columns:
         raise ValueError("a grid needs at least one row and one column")
     width, stage = style.width, style.stage
-    longest = min(tokens.longest(width), tokens.NARROWEST if stage and width < 480 else tokens.MAX_LABEL_CHARACTERS)
-    names_px = max(left_margin(rows, longest) - TITLE, STAGE_LEFT) if stage else left_margin(rows, longest)
+    longest = tokens.longest(width)
+    if stage and width < 480:
+        longest, left = tokens.NARROWEST, min(left, NARROW_LEFT)
+    names_px = max(left_margin(rows, longest) - TITLE, left) if stage else left_margin(rows, longest)
     room = max(width - names_px - (EDGE if stage else RIGHT), 60)  # px
     extents = [tokens.extent(token, longest) for token in columns]
     if stage:
