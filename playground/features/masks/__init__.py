@@ -95,14 +95,7 @@ def _build_padded(view: View, kind: str) -> list[dict]:
             source=s if kind in JOINT else 0,
             **(view.stage if not at and view.stage else {"width": max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300))}),
         )
-        hidden = int((~visible).sum())
-        title, caption = pairs[at][0], view.say("page.mask_caption", hidden=hidden, cells=visible.size)
-        if padding:
-            caption = f"{caption} {view.say('page.mask_pads', padding=padding)}"
-        if view.presented:  # the figure stands alone
-            title, caption = f"{view.say(f'page.mask_{kind}')} · {title}", f"{view.say(f'page.mask_{kind}_about')} {caption}"
-        elif not at:
-            title = view.say(f"page.mask_{kind}")
+        title, caption = _describe(view, kind, pairs[at][0], visible, padding, first=not at)
         figures.append(blocks.figure(f"mask-{number}", picture, caption, title))
     options = [{"value": at, "label": source} for at, (source, _) in choices_by_id.items()]
     return [
@@ -111,6 +104,16 @@ def _build_padded(view: View, kind: str) -> list[dict]:
         blocks.row("grids", *figures[1:], css="grids"),
         blocks.code("source", SOURCE[kind]),
     ]
+
+
+def _describe(view: View, kind: str, source: str, visible: np.ndarray, padding: int, first: bool) -> tuple[str, str]:
+    """Returns a mask's title, of the first the kind's name, and its caption."""
+    caption = view.say("page.mask_caption", hidden=int((~visible).sum()), cells=visible.size)
+    if padding:
+        caption = f"{caption} {view.say('page.mask_pads', padding=padding)}"
+    if view.presented:  # the figure stands alone
+        return f"{view.say(f'page.mask_{kind}')} · {source}", f"{view.say(f'page.mask_{kind}_about')} {caption}"
+    return view.say(f"page.mask_{kind}") if first else source, caption
 
 
 def _build_packed(view: View) -> list[dict]:
