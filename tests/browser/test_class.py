@@ -169,6 +169,8 @@ def test_a_class_follows_lets_go_and_comes_back(visit: Callable[..., Page], serv
     wide, narrow = visit(f"{link}&lesson=attention"), visit(link, **PHONE)
     join(wide, "<b>Anna</b>")
     join(narrow, "")
+    free, bar = "document.documentElement.style.getPropertyValue('--bars')", narrow.locator("#pg-room")
+    eventually(narrow, lambda: narrow.evaluate(free), lambda px: px == f"{844 - bar.bounding_box()['y']:.0f}px")
     for student in (wide, narrow):
         assert "room" not in address(student), "a shared view invites nobody"
     expect(teacher.locator("#pg-room-members li span")).to_have_text(["<b>Anna</b>", words("page.room_student", number=2)])
