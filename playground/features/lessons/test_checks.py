@@ -196,7 +196,7 @@ SHOWN = {  # what a block says of the numbers of an answer, in their order
     "triangle": r"“i”, (\d+) positions further right \((\d+)",
     "wider": r"Exact match\D+([\d.]+)\D+greedy\D+([\d.]+)",
     "padding": r"(\d+) of (\d+) cells are masked; (\d+) padding",
-    "unchanged": r"exact match\D+100\.0\D+[\d.]+\D+−([\d.]+).*On (\d+)",
+    "unchanged": r"cost ([\d.]+) points of exact match on (\d+) sentences; each alone at most ([\d.]+)",
     "cheating": r"\(row (\d+)\).*\(column (\d+)\): weight exactly (\d)",
     "parts": r"(\d+) vectors of (\d+) numbers",
     "learnt_positions": r"encodings, ([\d.]+) with them",
@@ -204,7 +204,6 @@ SHOWN = {  # what a block says of the numbers of an answer, in their order
     "gpt": r"(\d+) of (\d+) cells are masked; 0 padding",
 }
 FIGURES: dict[str, Callable] = {  # and what figures, their curves, a sheet and greedy decoding say
-    "unchanged": lambda page, _: [max(np.take(named(page("importance"), "importance-cross")["figure"]["data"][0]["x"], [2, 3, 4, 5, 7]))],
     "sentences": lambda _, curves: [100 * row[name] for row in curves if row["step"] == 40 for name in ("token_accuracy", "exact_match")],
     "parts": lambda page, _: [len(named(page("map"), "sheet")["terms"])],
 }
@@ -214,7 +213,7 @@ FIGURES: dict[str, Callable] = {  # and what figures, their curves, a sheet and 
 def test_see_it_opens_the_numbers_of_the_answer(site, name):
     belief, (kind, id) = BELIEFS[name], BELIEFS[name].shows.split()
     page = partial(complete, site, **{"run": "reverse"} | belief.to)
-    block = named(page("score" if id == "score" else belief.to["tab"]), id)
+    block = named(page("importance" if id == "off-together" else belief.to["tab"]), id)
     text = block.get("text") or block.get("caption") or json.dumps(block, ensure_ascii=False)
     values = [number for group in re.search(SHOWN.get(name, ""), text).groups() for number in numbers(group)]
     curves = Learner(site, "german_english", "").history("validations")

@@ -80,7 +80,7 @@ BELIEFS = {
         Belief(
             "unchanged", "another", ("useless", "noise"),
             _open("german_english", "interventions", change="heads", off="c1.3_c1.4_c2.1_c2.2_c2.4"),
-            "table score", {"together": 14.6, "all": 500, "alone": 0.4},
+            "text off-together", {"together": 14.6, "all": 500, "alone": 0.4},
         ),
         Belief(
             "cheating", "hidden", ("cheats", "told"),

@@ -84,7 +84,7 @@ class Place:
         beyond = (0.9 * tokens.extent(titles[0], longest=99) - self.down) / 2 + 4  # a title longer than its few rows needs room
         top, bottom, notes = max(self.top, beyond), max(lines * LEGEND + 14, beyond), []
         if style.stage:
-            top, bottom = self.top, EDGE if self.across >= LEGEND_ABOVE or not lines else lines * LEGEND + 8
+            top, bottom = self.top, EDGE if self.across >= LEGEND_ABOVE or not lines else lines * LEGEND + 16
             notes, titles = [self.write_row_title(titles[0])], ("", titles[1])
         frame = {"showline": True, "linewidth": 2, "linecolor": style.hue(kind), "showgrid": False, "ticks": ""}
         down = tokens.ticks(self.rows, self.every_row, self.longest)
@@ -142,11 +142,12 @@ class Place:
 
 
 def place(
-    rows: Sequence[str], columns: Sequence[str], style: Style, cell: float = MAX_CELL_PX, tallest: int = MAX_GRID_PX, named: int = 0
-) -> Place:
+    rows: Sequence[str], columns: Sequence[str], style: Style, cell: float = MAX_CELL_PX, tallest: int = MAX_GRID_PX, named: int = 0,
+    entries: int = 0,
+) -> Place:  # fmt: skip
     """Chooses the cell size for `rows` by `columns`: as large as fits, but at most `cell`, and the grid at most `tallest` pixels high.
     Where not every column has room for a label, the column `named` has one. On a stage, the pixels that the whole figure may be high, its
-    cells fill them, up to STRETCH from square."""
+    cells fill them, up to STRETCH from square; a narrow one has a legend of these `entries` below."""
     if not rows or not columns:
         raise ValueError("a grid needs at least one row and one column")
     width, stage = style.width, style.stage
@@ -154,6 +155,8 @@ def place(
     names_px = max(left_margin(rows, longest) - TITLE, STAGE_LEFT) if stage else left_margin(rows, longest)
     room = max(width - names_px - (EDGE if stage else RIGHT), 60)  # px
     extents = [tokens.extent(token, longest) for token in columns]
+    if stage and entries and room < LEGEND_ABOVE:
+        stage -= entries * ENTRY * LEGEND + 16
     if stage:
         wide, high = room / len(columns), (stage - STAGE_TITLES - 4 - max(extents) - EDGE) / len(rows)
         across, down = min(wide, STRETCH * high, MAX_STAGE_CELL_PX) * len(columns), 28
