@@ -64,7 +64,6 @@ def build_importance(view: View) -> dict:
         sentences.append(view.say("interventions.importance_caption", all=pair_count, exact=exact))
     else:
         sentences.append(view.say("interventions.importance_sample", pairs=whole.pairs, all=pair_count, exact=exact))
-    sentences.append(view.say("interventions.importance_alone"))
     bars, together = _draw_parts(view, exact_lost, token_lost), _compare_together(view, exact_lost)
     return {"step": view.step, "blocks": [title, blocks.text("importance-said", paragraph(sentences), css="pg-caption"), *together, bars]}
 

@@ -86,10 +86,7 @@ def _build_padded(view: View, kind: str) -> list[dict]:
             padding = len(keys) - lengths[at]
         stage = view.stage_below(24 if view.width < NARROW else 0)  # a long sentence has two lines there
         picture = view.draw(
-            pictures.grid,
-            visible,
-            queries,
-            keys,
+            *(pictures.grid, visible, queries, keys),
             kind={"memory": "cross", "padding": "encoder"}.get(kind, "decoder"),
             causes=causes,
             legend=at == 0,
