@@ -212,6 +212,8 @@ LESSONS = (
             _vary("beam", ("beam",), 3, {"tab": "translate", **TWO_ANSWERS, "method": "beam", "step": ""}, method="beam"),
             _vary("sample", ("temperature",), 3, {"tab": "translate", **TWO_ANSWERS, **SAMPLING}, **SAMPLING),
         ),
+        picture={"tab": "translate", **TWO_ANSWERS, **SAMPLING},  # the tree of a beam would answer a question at its end
+        shows="likely",
         gives_away=True,
     ),
     Lesson(

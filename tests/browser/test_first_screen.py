@@ -40,6 +40,8 @@ def test_nothing_jumps(browser, server, visit, size, language, scheme):
     for name, (_, place) in PLACES.items():
         box = page.locator(f'[data-block="figure learn-cross"] {place}').first.bounding_box()
         assert box == pytest.approx(stood[name], abs=2), name
+    legend, bar = (page.locator(place).bounding_box() for place in ("#pg-figure-learn-cross .legend", "#pg-place-tabs"))
+    assert size[0] > 900 or legend["y"] + legend["height"] <= bar["y"], "the legend lies above the bottom bar"
 
 
 @pytest.mark.parametrize("size", [(1440, 900), (1366, 768), (1920, 1080), (2560, 1440), (1024, 768), (390, 844)])

@@ -42,9 +42,11 @@ def test_a_lesson_is_done_by_doing_it(visit):
     expect(page.locator(".pg-steps li")).to_have_count(len(FIRST.steps))
     expect(page.locator(".pg-steps li.done")).to_have_count(0)
     look = course.locator("[data-block='points look']")
+    expect(course.locator(".pg-glimpse")).to_have_count(0)  # it would answer the question
     expect(look).to_be_hidden()  # it would answer the question
     guess(page, "last")
     expect(look).to_be_visible()
+    expect(course.locator(".pg-glimpse h3").first).to_have_text(words("page.tab_attention"))
     expect(step(page, "predict")).to_have_class("done")
     expect(course.locator("[data-block='text verdict']")).to_contain_text(words("lessons.right"))
     student = visit(where(page))  # copied from the address bar, guess and all: no guess of a link counts
@@ -103,6 +105,23 @@ def test_see_it_brings_the_numbers_into_sight_and_the_course_tells_the_result(vi
     page.evaluate("before => localStorage.setItem('playground-checks', JSON.stringify({before}))", answers)
     tab(page, "course").locator("[data-block='button all'] button").click()
     expect(page.locator("[data-block='button before'] button")).to_have_text(words("checks.own_result", count=12, right=12))
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+def test_all_twelve_open_their_numbers_in_sight_above_the_reason(visit, size):
+    page = visit(link({"tab": "course"}))
+    page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    answers = {name: [_hash(belief.pose()), str(belief.pose().key)] for name, belief in checks.BELIEFS.items()}
+    page.evaluate("after => localStorage.setItem('playground-checks', JSON.stringify({after}))", answers)
+    for at, (name, belief) in enumerate(checks.BELIEFS.items(), 1):
+        page.goto(link({"tab": "course", "lesson": "after", "toss": at}))
+        question(page, name).get_by_role("button", name=words("checks.see")).click()
+        block = page.locator(f"#pg-panel-{belief.to['tab']} [data-block='{belief.shows}']")
+        expect(block).to_be_in_viewport(timeout=60_000)
+        edges = "([block, dock]) => block.getBoundingClientRect().top < dock.getBoundingClientRect().top"
+        assert page.evaluate(edges, [block.element_handle(), page.locator("#pg-dock").element_handle()]), name
+    expect(page.locator("[data-block='choice guess']")).to_have_count(0)  # none is asked again in the lab
 
 
 @pytest.mark.night

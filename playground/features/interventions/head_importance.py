@@ -7,7 +7,7 @@ from playground.features.shared import blocks, panels
 from playground.features.shared.queries.validation import evaluate_change
 from playground.features.shared.view import View, format_share
 from playground.inspection import Fact
-from playground.inspection.interventions import HeadId, importance_facts, list_parts, points_of
+from playground.inspection.interventions import Change, HeadId, importance_facts, list_parts, points_of
 from playground.words import paragraph, percentage
 
 
@@ -64,9 +64,20 @@ def build_importance(view: View) -> dict:
         sentences.append(view.say("interventions.importance_caption", all=pair_count, exact=exact))
     else:
         sentences.append(view.say("interventions.importance_sample", pairs=whole.pairs, all=pair_count, exact=exact))
-    sentences.append(view.say("interventions.importance_alone"))
-    bars = _draw_parts(view, exact_lost, token_lost)
-    return {"step": view.step, "blocks": [title, blocks.text("importance-said", paragraph(sentences), css="pg-caption"), bars]}
+    bars, together = _draw_parts(view, exact_lost, token_lost), _compare_together(view, exact_lost)
+    return {"step": view.step, "blocks": [title, blocks.text("importance-said", paragraph(sentences), css="pg-caption"), *together, bars]}
+
+
+def _compare_together(view: View, exact_lost: dict[HeadId, float]) -> list[dict]:
+    """Builds what the heads that are off cost together, beside the most that one of them costs alone."""
+    off = read_change(view).off.intersection(exact_lost)
+    if len(off) < 2:
+        return []
+    before, after = evaluate_change(view.reader, view.runs.corpora, view.run, view.step, Change(off=off))
+    values = {"together": 100 * (before.validation.exact_match - after.validation.exact_match), "alone": max(map(exact_lost.get, off))}
+    values = {name: f"{value:.1f}" for name, value in values.items()}
+    text = view.say("interventions.off_together", count=len(off), pairs=after.validation.pairs, **values)
+    return [blocks.text("off-together", text, css="pg-cell")]
 
 
 def _compute_losses(importance: Importance) -> tuple[dict[HeadId, float], dict[HeadId, float]]:

@@ -68,8 +68,8 @@ class LessonCard(TypedDict):
 
 
 @kind
-def glimpse(id: str, label: str, wait: str, to: dict[str, str], shows: str):
-    """The picture beside a lesson, and the way to it: of the panel at `to`, the first block of the kind or id `shows`."""
+def glimpse(id: str, title: str, label: str, wait: str, to: dict[str, str], shows: str):
+    """The picture beside a lesson, and the way to it: of the panel at `to`, the first block of the kind or id `shows`. `title`: its tab."""
 
 
 @kind

@@ -176,7 +176,7 @@ def _build_question(
     grading = {}
     if answered_hash == posed_hash and choice < len(options):
         reason = _write_reason(view, check, posed, posed.options[choice])
-        label = view.say("checks.see" if check.name in BELIEFS else "checks.show")
+        label = view.say("checks.see" if isinstance(check, Belief) else "checks.show")
         link: kinds.Link = {"label": label, "to": dict(posed.to), "shows": posed.shows, "reason": _write_reason(view, check, posed)}
         grading = {"value": str(choice)} | ({"right": str(posed.key), "why": reason, "way": link} if is_graded else {})
     question = kinds.check(check.name, lesson, posed_hash, _write_text(view, check, posed), options, **grading)
@@ -195,7 +195,7 @@ def _write_text(view: View, check: Check | Belief, posed: Posed) -> str:
 def _write_reason(view: View, check: Check | Belief, posed: Posed, choice: Option | None = None) -> str:
     """Writes what the answer rests on; after a wrong `choice` of a belief, first what makes it plausible."""
     reason = view.say(f"checks.{check.name}_why", answer=posed.answer.text(view.language), **_translate_values(view, posed))
-    is_belief = choice not in (None, posed.answer) and check.name in BELIEFS
+    is_belief = choice not in (None, posed.answer) and isinstance(check, Belief)
     return paragraph([view.say(f"checks.{choice.key}_why"), reason]) if choice and is_belief else reason
 
 

@@ -141,9 +141,12 @@ def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
 
 def _build_picture(view: View, lesson: Lesson) -> list[dict]:
     """Builds the live picture of the lesson's view; where it would answer the lesson's question, once that is guessed."""
-    if lesson.gives_away and not view.choice("predicted", (*lesson.question.guesses, UNKNOWN)):
-        return []
-    return [kinds.glimpse("glimpse", view.say("page.course_go"), view.say("page.loading"), lesson.view, lesson.shows)]
+    if lesson.gives_away:
+        guess = view.choice("predicted", (*lesson.question.guesses, UNKNOWN))
+        if view.awaits or not (guess == UNKNOWN or (guess and view.choice("certain"))):
+            return []
+    title = view.say(f"page.tab_{lesson.view['tab']}")
+    return [kinds.glimpse("glimpse", title, view.say("page.course_go"), view.say("page.loading"), lesson.view, lesson.shows)]
 
 
 def _build_deal(view: View, lesson: Lesson) -> list[dict]:

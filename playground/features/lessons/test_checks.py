@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from playground.lessons import checks, course
-from playground.lessons.checks import BELIEFS
+from playground.lessons.checks import ASIDE, BELIEFS
 from playground.lessons.course import LESSONS as WITH_TOUR
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
@@ -57,7 +57,7 @@ def test_a_learner_who_reads_the_pictures_is_right(site, run, draw, lessons):
         count += len(answers)
         for name, block in answered(site, lesson, answers, **place).items():
             assert block["value"] == block["right"] or name not in answers, (lesson, name, block["text"], block["why"])
-    others = [name for name in lessons for check in checks.list_checks(course.get(name)) if check.name not in BELIEFS]
+    others = [name for name in lessons for check in checks.list_checks(course.get(name)) if check.name not in BELIEFS | ASIDE]
     assert count > 0.7 * len(others), "the beliefs ask about models that ship, not about this one"
 
 
@@ -160,6 +160,7 @@ def test_the_beliefs_come_one_at_a_time_and_a_student_and_a_teacher_are_told_the
 
 
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:\s×\s10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(?! ?\d)")
+AXES, SLOW = ("xaxis", "yaxis"), ("wider", "unchanged", "one_vector")  # of a figure; of the beliefs
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
@@ -180,8 +181,6 @@ def of(rule: Callable[..., float], after: str = "", numbers_of: slice = slice(No
 WORKED_OUT: dict[str, Callable[[str], float]] = {
     "embedding_size": of(lambda tokens, wide: tokens * wide, numbers_of=slice(2)),
     "ratio": of(lambda one, other: math.exp(one - other), "scaled scores", slice(2)),
-    "shifted": of(lambda weight: weight, "weight is", slice(1)),
-    "residual_sum": of(lambda one, other: one + other, numbers_of=slice(-2, None)),
     "normalised": of(lambda x, mean, variance: (x - mean) / math.sqrt(variance), numbers_of=slice(-3, None)),
     "p_to_n": of(lambda _, share, size: 100 * (share / 100) ** size),
     "cross_entropy": of(lambda probability: -math.log(probability), "probability", slice(1)),
@@ -196,31 +195,45 @@ SHOWN = {  # what a block says of the numbers of an answer, in their order
     "triangle": r"“i”, (\d+) positions further right \((\d+)",
     "wider": r"Exact match\D+([\d.]+)\D+greedy\D+([\d.]+)",
     "padding": r"(\d+) of (\d+) cells are masked. (\d+) padding",
-    "unchanged": r"exact match\D+100\.0\D+[\d.]+\D+−([\d.]+).*On (\d+)",
+    "unchanged": r"cost ([\d.]+) points of exact match on (\d+) sentences; each alone at most ([\d.]+)",
     "cheating": r"\(row (\d+)\).*\(column (\d+)\): weight exactly (\d)",
     "parts": r"(\d+) vectors of (\d+) numbers",
     "learnt_positions": r"encodings, ([\d.]+) with them",
     "more_heads": r"^1, 2, 4, 8 heads: the same ([\d,]+) parameters",
     "gpt": r"(\d+) of (\d+) cells are masked",
+    "one_vector": r"exact match\D+100\.0\D+([\d.]+).*token accuracy\D+100\.0\D+([\d.]+).*On (\d+)",
+    "against": r"difference ([\d.]+) is the sum of these (\d+)",
+    "updates": r"Step (\d+): (\d+) pairs in \d+ rows, (\d+) target",
+    "warming": r"move by ([\d.]+) times",
+    "longer": r"Exact match\D+([\d.]+)",
 }
-FIGURES: dict[str, Callable] = {  # and what figures, their curves, a sheet and greedy decoding say
-    "unchanged": lambda page, _: [max(np.take(named(page("importance"), "importance-cross")["figure"]["data"][0]["x"], [2, 3, 4, 5, 7]))],
-    "sentences": lambda _, curves: [100 * row[name] for row in curves if row["step"] == 40 for name in ("token_accuracy", "exact_match")],
+
+
+def validations(site: Any, run: str) -> dict[float, dict[str, float]]:
+    return {row["step"]: row for row in Learner(site, run, "").history("validations")}
+
+
+FIGURES: dict[str, Callable] = {  # and what figures, the curves and settings of a run, and a sheet say
+    "sentences": lambda _, site: [100 * validations(site, "german_english")[40][name] for name in ("token_accuracy", "exact_match")],
+    "against": lambda page, _: [sum(x < 0 for trace in named(page("teacher_forcing"), "votes-bars")["figure"]["data"] for x in trace["x"])],
+    "warming": lambda _, site: [site.runs.get("german_english").experiment.training.learning_rate],
+    "plane": lambda page, _: [numbers(named(page("embeddings"), "plane")["figure"]["layout"][axis]["title"]["text"])[0] for axis in AXES],
+    "longer": lambda _, site: [100 * [*validations(site, "reverse").values()][-1]["exact_match"]],
     "parts": lambda page, _: [len(named(page("map"), "sheet")["terms"])],
 }
 
 
-@pytest.mark.parametrize("name", [pytest.param(key, marks=pytest.mark.night) if key in ("wider", "unchanged") else key for key in BELIEFS])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.night) if name in SLOW else name for name in BELIEFS | ASIDE])
 def test_see_it_opens_the_numbers_of_the_answer(site, name):
-    belief, (kind, id) = BELIEFS[name], BELIEFS[name].shows.split()
+    belief = (BELIEFS | ASIDE)[name]
+    kind, id = belief.shows.split()
     page = partial(complete, site, **{"run": "reverse"} | belief.to)
-    block = named(page("score" if id == "score" else belief.to["tab"]), id)
+    block = named(page({"off-together": "importance", "score": "score"}.get(id, belief.to["tab"])), id)
     text = block.get("text") or block.get("caption") or json.dumps(block, ensure_ascii=False)
     values = [number for group in re.search(SHOWN.get(name, ""), text).groups() for number in numbers(group)]
-    curves = Learner(site, "german_english", "").history("validations")
-    values += [round(float(number), 1) for number in FIGURES.get(name, lambda *_: [])(page, curves)]
+    values += [float(f"{number:.3g}") for number in FIGURES.get(name, lambda *_: [])(page, site)]
     assert (block["kind"], values) == (kind, [*belief.measured.values()])
-    assert set(values) <= set(numbers(say("en", f"checks.{name}_why", **belief.measured)))
+    assert set(values) <= set(numbers(" / ".join(say("en", f"checks.{key}", **belief.measured) for key in (name, f"{name}_why"))))
 
 
 class Learner:
@@ -286,11 +299,6 @@ class Learner:
         step = int(numbers(text)[0])
         rows = self.shown("attention", "chips", "tokens", part="cross", layer=1, head=1)["lines"][0]["tokens"]
         return called(options, rows[step - 1]["text"].partition(" → ")[0])
-
-    def beam_best(self, text: str, options: list[dict], _: list) -> str:
-        tokens = self.shown("translate", "chips", "candidates", method="beam", beam=4)["lines"][0]["tokens"]
-        pieces = [token["text"] for token in tokens if token["text"] != "<eos>"]
-        return next(one["value"] for one in options if one["label"] in ("".join(pieces), " ".join(pieces)))
 
 
 def nearest(options: list[dict], value: float) -> str:

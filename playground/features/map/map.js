@@ -218,16 +218,17 @@ function settle(map, before) {
   scrollBy({ top: at.top - top, behavior });
 }
 
-/** Pixels for the whole row of tiles or tokens before that of an open tile, in its column; a margin where the picture would not be whole below it. */
+/** Pixels for the whole row of tiles or tokens before that of an open tile, in its column; those for the title of its own where the picture
+ * would not be whole below both. */
 function rowBefore(map, tile, edge, detail) {
-  const margin = 6, line = tile.closest(".pg-map-line"), at = tile.getBoundingClientRect();
+  const line = tile.closest(".pg-map-line"), margin = getComputedStyle(line.firstChild).position === "absolute" ? 10 : 6, at = tile.getBoundingClientRect();
   const rows = [...map.element.querySelectorAll(`.pg-map-line.${line.classList[1]} :is(.pg-tile, .pg-fold, .pg-tokens)`)];
   const isEarlier = (other) => other.offsetParent && (other.closest(".pg-map-line") !== line || other.offsetTop < tile.offsetTop);
   const earlier = rows.slice(0, rows.indexOf(tile)).reverse().find(isEarlier);
-  const before = earlier?.getBoundingClientRect(), picture = (detail.querySelector(".pg-plot") ?? detail).getBoundingClientRect();
+  const picture = (detail.querySelector(".pg-plot") ?? detail).getBoundingClientRect();
   const end = tourHeight() ? innerHeight : document.querySelector("#pg-panel-map .pg-tour").getBoundingClientRect().top;
-  const room = before ? at.top - before.top + margin : margin;
-  return edge + room + picture.bottom - at.top <= end ? room : margin;
+  const rooms = [earlier, line].filter(Boolean).map((element) => at.top - element.getBoundingClientRect().top + margin);
+  return rooms.find((room) => edge + room + picture.bottom - at.top <= end) ?? margin;
 }
 
 document.addEventListener("keydown", (event) => {

@@ -62,7 +62,7 @@ def build_stage(
     picture_width = int(view.width * (TOUR_SHARE if brief else PICTURE_SHARE))
     is_clickable = view.width >= NARROW and picture_width >= CLICKABLE_CELL * len(columns)
     side_by_side = view.width >= WIDE_PAGE or is_clickable or pictures.readable(len(rows), len(columns), picture_width, names=rows)
-    width = picture_width if side_by_side else view.width
+    width = picture_width if side_by_side and view.width >= NARROW else view.width
     is_read, fits = brief and stage.name != COUNTED, pictures.readable(len(rows), len(columns), width, names=rows)
     offers = not (brief or fits) and len(rows) <= MAX_DIGIT_ROWS and stage.axes[-1] not in "STL" and not _shows_likeliest(stage)
     digits = not fits if is_read else offers and view.choice("digits") == "on"

@@ -8,7 +8,7 @@ from playground.features.shared import blocks, panels
 from playground.features.shared.figures import theme
 from playground.features.shared.figures.cells import PAIR
 from playground.features.shared.figures.theme import PLAIN, Style
-from playground.features.shared.view import View
+from playground.features.shared.view import NARROW, View
 from playground.inspection import vectors as facts
 from playground.model import positions as model
 from playground.words import paragraph
@@ -41,7 +41,7 @@ def panel(view: View) -> dict:
 
 def _build_heatmap(view: View, table: np.ndarray, trained: int) -> list[dict]:
     length, d_model = table.shape
-    picture = view.draw(heatmap, table, trained=trained, tallest=view.below(90))
+    picture = view.draw(heatmap, table, trained=trained, tallest=view.below(90 if view.width >= NARROW else 206))
     return [_build_figure(view, "heatmap", picture, view.say("page.pos_heatmap_caption", length=length, dims=d_model, trained=trained))]
 
 

@@ -53,7 +53,8 @@ def build_question(view: View, say: Say, guesses: Sequence[str], about: tuple[st
 
 
 def lock_choices(question: list[dict], trains: View | None = None) -> list[dict]:
-    """Disables the guess once the answer is shown, or, on a view in which its experiment `trains`, and says so."""
+    """Disables the guess once the answer is shown, and drops an UNKNOWN one; or, on a view in which its experiment `trains`, says so."""
+    question = question if trains else [block for block in question if block.get("value") != UNKNOWN]
     why = [blocks.text("fixed", trains.say("lessons.fixed"), css="pg-caption")] if trains else []
     return [block | {"off": True} if block["kind"] == "choice" else block for block in question] + why
 

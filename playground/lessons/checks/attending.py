@@ -8,7 +8,7 @@ import numpy as np
 from playground.config import Refusal
 from playground.features.interventions.query import compare_outputs
 from playground.inspection.interventions import Change, HeadId
-from playground.lessons.checks.posed import MIN_DIFFERENCE, CheckContext, Posed, make_option, percent, short, signed
+from playground.lessons.checks.posed import MIN_DIFFERENCE, CheckContext, Posed, make_option, percent, short
 
 # --- attention and heads: from rows of a picture, or from the loss without a head ---
 
@@ -64,9 +64,7 @@ def ranked_heads(context: CheckContext) -> Posed:
 
 CROSS = "decoder.0.cross_attention"
 LEAST_VARIANCE = 1e-6  # of a non-constant vector
-SHIFT = 5  # added to every score
 LEAST_APART, MOST_APART = 0.2, 8.0  # range of useful differences between scores
-CLEAR = 0.05  # smaller numbers are unsuitable terms of a sum
 
 
 def _scores(context: CheckContext) -> tuple[int, int, np.ndarray]:
@@ -91,39 +89,6 @@ def ratio(context: CheckContext) -> Posed:
     values = {"query": context.row_name(row), "one": short(scores[largest]), "other": short(scores[other]), "apart": short(apart)}
     to = _cell(f"{CROSS}.weights", row, largest) | {"head": str(head + 1)}
     return context.number(exp(apart), wrong, to, short, head=head + 1, **values)
-
-
-def shifted(context: CheckContext) -> Posed:
-    """A weight after a number is added to all scores of its row. Wrong: added to this one alone, to all others, or scores doubled."""
-    head, row, scores = _scores(context)
-    column = int(scores.argmax())
-    alone, shifted_others = scores.copy(), scores + SHIFT
-    alone[column] += SHIFT
-    shifted_others[column] -= SHIFT
-    right = float(_softmax(scores)[column])
-    wrong = [*(float(_softmax(other)[column]) for other in (alone, shifted_others, 2 * scores, scores / 2)), 1 / len(scores), right / 2]
-    values = {"query": context.row_name(row), "percent": percent(right), "shift": SHIFT, "head": head + 1}
-    return context.number(right, wrong, _cell(f"{CROSS}.weights", row, column) | {"head": str(head + 1)}, percent, **values)
-
-
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    powers = np.exp(scores - scores.max())
-    return powers / powers.sum()
-
-
-def residual_sum(context: CheckContext) -> Posed:
-    """The residual sum. Wrong: one of the two terms, their difference, their product."""
-    address = "encoder.0.feed_forward.residual"
-    stage = context.stages.get(address)
-    if stage is None:
-        raise Refusal("checks.no_residual")
-    first, second = (context.stages[name].values for name in stage.inputs)
-    clear = np.argwhere(np.minimum(np.abs(first), np.abs(second)) > CLEAR)
-    row, column = (int(at) for at in (context.chance.choice(clear) if len(clear) else (0, 0)))
-    x, y = float(first[row, column]), float(second[row, column])
-    values = {"x": signed(x), "y": signed(y), "token": context.look.source[row].text}
-    wrong = [y, x - y, x, x * y, y - x]
-    return context.number(float(stage.values[row, column]), wrong, _cell(address, row, column), signed, **values)
 
 
 def normalised(context: CheckContext) -> Posed:

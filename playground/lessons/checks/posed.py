@@ -120,5 +120,4 @@ def short(value: float) -> str:
 
 
 probability = "{:.6g}".format  # enough digits to compute the logarithm, even near 1
-signed = "{:.4f}".format  # like the map's cells
 whole = "{:,.0f}".format

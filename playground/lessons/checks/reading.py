@@ -1,12 +1,10 @@
-"""Questions on the model's inputs and its outputs: tokens, positions and masks; and the choice among tokens or outputs."""
+"""Questions on the model's inputs and its outputs: tokens, positions and masks; and the choice among tokens."""
 
-from collections import Counter
-from math import factorial, prod, sqrt
+from math import sqrt
 
 import numpy as np
 
 from playground.config import Refusal
-from playground.features.translate.query import DecodingOptions, translate
 from playground.inspection import masks
 from playground.lessons.checks.posed import CheckContext, Posed, make_option, short, whole
 from playground.model.positions import sinusoids
@@ -45,16 +43,6 @@ def distance(context: CheckContext) -> Posed:
     return context.among(option[0], option[1:], {"tab": "positions", "pos": "similarity"}, one=first, other=first + apart, value=value)
 
 
-def orders(context: CheckContext) -> Posed:
-    """The number of token orders that a model without positions can't distinguish. Wrong: length, pairs of positions, n! despite repeated
-    tokens."""
-    tokens = [piece.id for piece in context.look.source[:-1]]
-    size, twice = len(tokens), list(Counter(tokens).values())
-    right = factorial(size) // prod(map(factorial, twice))
-    wrong = [factorial(size), size, size * (size - 1) // 2, 2 * right, 2**size, 2, size * size]
-    return context.number(right, wrong, {"tab": "data"}, whole, tokens=size, different=len(set(tokens)), text=context.text)
-
-
 def which_mask(context: CheckContext) -> Posed:
     """One of three masks of a batch of two: the sentence on screen, padded to a longer one."""
     source = [piece.id for piece in context.look.source]
@@ -78,9 +66,8 @@ def visible_keys(context: CheckContext) -> Posed:
     return context.number(row + 1, wrong, to, whole, query=context.row_name(row), row=row + 1, size=size)
 
 
-# --- decoding: inputs, outputs, and the choice among tokens or outputs ---
+# --- decoding: inputs, outputs, and the choice among tokens ---
 
-BEAM = 4
 LEAST = 1e-30  # smaller probabilities are impractical to compute with
 
 
@@ -113,14 +100,3 @@ def temperature(context: CheckContext) -> Posed:
     to = {"tab": "translate", "method": "sample", "temperature": "2"}
     values = {"query": context.row_name(row), "first": first.text, "second": second.text, "times": short(times)}
     return context.number(sqrt(times), wrong, to, short, **values)
-
-
-def beam_best(context: CheckContext) -> Posed:
-    """The output that beam search ranks first. Wrong: its other hypotheses."""
-    candidates = translate(context.reader, context.run, context.step, context.text, DecodingOptions(method="beam", width=BEAM)).candidates
-    texts = list(dict.fromkeys(candidate.text for candidate in candidates if candidate.text))
-    if len(texts) < 2:
-        raise Refusal("checks.nothing_to_choose")
-    to = {"tab": "translate", "method": "beam", "beam": str(BEAM)}
-    second = next(candidate.score for candidate in candidates if candidate.text == texts[1])
-    return context.text_of(texts[0], texts[1:], to, score=short(candidates[0].score), second=short(second), width=BEAM)

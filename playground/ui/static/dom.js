@@ -290,3 +290,9 @@ export function duration(seconds) {
   const whole = Math.round(seconds);
   return say("minutes", { minutes: Math.floor(whole / 60), seconds: String(whole % 60).padStart(2, "0") });
 }
+
+const placeOf = ({ clientX, clientY }) => `${clientX} ${clientY}`;
+let rested = ""; // where the pointer was last
+/** Whether the pointer is where it was: what appears under it was not pointed at. */
+export const isResting = (event) => placeOf(event) === rested;
+addEventListener("pointermove", (event) => (rested = placeOf(event)), { passive: true }); // after those of the document, which ask for it

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { page, subscribe } from "./store.js";
-import { button, childrenOf, h, say } from "./dom.js";
+import { button, childrenOf, h, isResting, say } from "./dom.js";
 
 let meaning = new Map(); // form, in small letters -> its term; null for a phrase in which the word means something else
 let pattern = null; // finds every form, the longest first, and what is quoted: a name or a token, never explained in part
@@ -120,11 +120,8 @@ function close() {
 
 const termAt = (event) => event.target.closest?.(".pg-term");
 const onTip = (event) => event.composedPath().includes(tip);
-let rested = ""; // where the pointer was last: text that appears under a resting one was not pointed at
 document.addEventListener("pointermove", (event) => {
-  const at = `${event.clientX} ${event.clientY}`;
-  if (event.pointerType !== "touch" && at !== rested && termAt(event)) open(termAt(event));
-  rested = at;
+  if (event.pointerType !== "touch" && !isResting(event) && termAt(event)) open(termAt(event));
 }, { passive: true });
 document.addEventListener("pointerover", (event) => {
   if (event.pointerType === "touch") return;

@@ -64,14 +64,15 @@ function findBlock(blocks, wanted) {
 }
 
 /** The live picture of a lesson's view; pressed, it leads there. */
-register("glimpse", async (element, { to, shows, label, wait }, { query }) => {
+register("glimpse", async (element, { to, shows, title, label, wait }, { query }) => {
   const { run, text = "", dark = "", height = "" } = query, width = String(Math.max(Math.round(element.clientWidth / 20) * 20, 280));
   const place = { run, text: to.run && to.run !== run ? "" : text, dark, height, width, ...to }, key = JSON.stringify([place, cursor.lang, page.live.step]);
   if (element.dataset.asked === key) return;
   element.dataset.asked = key;
   if (!element.childElementCount)
-    element.append(h("div", { class: "pg-glimpse-picture" }, h("p", { class: "pg-waiting" }, wait)), button({}, label));
-  const [picture, way] = childrenOf(element);
+    element.append(h("h3", {}), h("div", { class: "pg-glimpse-picture" }, h("p", { class: "pg-waiting" }, wait)), button({}, label));
+  const [heading, picture, way] = childrenOf(element);
+  heading.textContent = title;
   way.textContent = label;
   way.onclick = () => move(to);
   const answer = await read(`panel/${to.tab}`, place, "glimpse");

@@ -1,7 +1,7 @@
 // Figures on the page: drawn by one Plotly, kept when they change, and telling which cell is under the pointer.
 // @ts-check
 
-import { h, minus, plotlyUrl, say } from "./dom.js";
+import { h, isResting, minus, plotlyUrl, say } from "./dom.js";
 import { change, cursor, move } from "./store.js";
 
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset", scrollZoom: false, typesetMath: false, showTips: false };
@@ -212,18 +212,19 @@ function frame() {
   }
 }
 
-document.addEventListener("pointerover", ({ target }) => {
-  const [side, at] = /** @type {Element} */ (target).closest?.("[data-token]")?.dataset.token.split("-") ?? [];
-  if (!side) return;
+document.addEventListener("pointerover", (event) => {
+  const [side, at] = /** @type {Element} */ (event.target).closest?.("[data-token]")?.dataset.token.split("-") ?? [];
+  if (!side || isResting(event)) return;
   point(side === "tgt" ? { q: Number(at), k: null, part: kindOf() } : { q: null, k: Number(at), part: kindOf() });
 });
 document.addEventListener("pointerout", ({ target }) => /** @type {Element} */ (target).closest?.("[data-token]") && point(null));
 
-/** Lights up the tokens of the cell under the pointer, or of the pinned one, also when they have just been written anew. */
+/** Lights up the tokens of the cell under the pointer, or of the pinned one, which no stop of the tour asks for; also when they have just been
+ * written anew. */
 export function highlight() {
   change({ pointed });
   frame();
-  const here = pointed ?? (cursor.q !== "" ? { q: cursor.q, k: cursor.k, part: cursor.part } : null);
+  const here = pointed ?? (cursor.q !== "" && !(cursor.stop && cursor.tab === "map") ? { q: cursor.q, k: cursor.k, part: cursor.part } : null);
   for (const chip of document.querySelectorAll("[data-token]")) chip.classList.remove("query", "key");
   if (!here) return;
   // a row alone may be chosen: then there is no key

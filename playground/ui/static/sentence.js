@@ -105,7 +105,7 @@ subscribe(["live", "frame"], () => {
   const result = document.getElementById("pg-result");
   if (result) updateAttributes(result, { "aria-live": loudness() });
 });
-subscribe(["run", "text", "tab", "part", "q", "k"], () => point(null));
+subscribe(["run", "text", "tab", "stop", "part", "q", "k"], () => point(null));
 subscribe(["text", "step"], (changed) => {
   if (changed.has("run")) return; // main.js opens it; until then the sentences known here are those of the run before
   fillSentence();

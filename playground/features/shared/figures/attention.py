@@ -37,8 +37,9 @@ def matrix(
     """
     weights = theme.fit(weights, rows, columns)
     hidden = ~theme.as_mask(mask, *weights.shape)
-    at = cells.place(rows, columns, style, tallest=style.tallest)
     right = [(q, k) for q, k in enumerate(alignment or ()) if k is not None and q < len(rows) and 0 <= k < len(columns)]
+    entries = bool(right) + bool(hidden.any())
+    at = cells.place(rows, columns, style, tallest=style.tallest, entries=entries)
     meta, hover = {"kind": kind, "cells": True}, style.hover("hover_weight", **cells.PAIR, value="%{z:.3f}")
     data = [
         at.heat(theme.rounded(np.where(hidden, np.nan, weights)), hover, at.colorbar(style.word("weight")), meta=meta),
@@ -47,7 +48,7 @@ def matrix(
         cells.rings(right, style.colors["second"]),
         cells.swatch(style.word("right_place"), style.colors["second"], "square-open", visible=bool(right)),
     ]
-    return {"data": data, "layout": at.layout(kind, entries=bool(right) + bool(hidden.any()), shapes=at.cursor(pinned))}
+    return {"data": data, "layout": at.layout(kind, entries=entries, shapes=at.cursor(pinned))}
 
 
 def small_matrices(
@@ -168,7 +169,8 @@ def grid(
     parts = {name: ~theme.as_mask(part, *allowed.shape) for name, part in (causes or {"masked": allowed}).items()}
     if len(parts) > MAX_CAUSES or not np.array_equal(np.any(list(parts.values()), axis=0), ~allowed):
         raise ValueError("the mask must be the combination of its causes, at most three")
-    at = cells.place(rows, columns, style, cell=34)
+    entries = 2 if len(parts) == 1 else len(parts) + 2
+    at = cells.place(rows, columns, style, cell=34, entries=entries)
     color = style.hue(kind)
     hues = [style.hue(name) for name in ("encoder", "cross")] if source else [color, color]
     blocks = np.ones(allowed.shape)
@@ -183,7 +185,7 @@ def grid(
         *(cells.hover_layer(*spot) for spot in _hovers(parts, style)),
         cells.swatch(style.word("allowed"), color, opacity=FILL),
     ]  # fmt: skip
-    layout = at.layout(kind, bar=0, entries=2 if len(parts) == 1 else len(parts) + 2, showlegend=legend)
+    layout = at.layout(kind, bar=0, entries=entries, showlegend=legend)
     return {"data": data, "layout": layout | {"meta": layout["meta"] | {"legend_when_saved": True}}}
 
 

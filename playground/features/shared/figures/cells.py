@@ -144,11 +144,12 @@ class Place:
 
 def place(
     rows: Sequence[str], columns: Sequence[str], style: Style, cell: float = MAX_CELL_PX, tallest: int = MAX_GRID_PX, named: int = 0,
-    left: float = STAGE_LEFT,
+    left: float = STAGE_LEFT, entries: int = 0,
 ) -> Place:  # fmt: skip
     """Chooses the cell size for `rows` by `columns`: as large as fits, but at most `cell`, and the grid at most `tallest` pixels high.
     Where not every column has room for a label, the column `named` has one. On a stage, the pixels that the whole figure may be high, its
-    cells fill them, up to STRETCH from square, and `left` pixels hold the rows' title."""
+    cells fill them, up to STRETCH from square, and `left` pixels hold the rows' title; a narrow one has a legend of these `entries` below.
+    """
     if not rows or not columns:
         raise ValueError("a grid needs at least one row and one column")
     width, stage = style.width, style.stage
@@ -158,6 +159,8 @@ def place(
     names_px = max(left_margin(rows, longest) - TITLE, left) if stage else left_margin(rows, longest)
     room = max(width - names_px - (EDGE if stage else RIGHT), 60)  # px
     extents = [tokens.extent(token, longest) for token in columns]
+    if stage and entries and room < LEGEND_ABOVE:
+        stage -= entries * ENTRY * LEGEND + 16 - EDGE  # what `layout` leaves free below
     if stage:
         wide, high = room / len(columns), (stage - STAGE_TITLES - 4 - max(extents) - EDGE) / len(rows)
         across, down = min(wide, STRETCH * high, MAX_STAGE_CELL_PX) * len(columns), 28

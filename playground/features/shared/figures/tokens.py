@@ -12,6 +12,7 @@ from itertools import pairwise
 
 SPACE, EMPTY, BREAK, TAB, UNSEEN = "␣", "∅", "↵", "⇥", "\N{REPLACEMENT CHARACTER}"
 MAX_LABEL_CHARACTERS = 14  # characters of a token under a tick; the whole token stays in the figure's meta
+MAX_STEP_CHARACTERS = 8  # of each token of a decoder step
 NARROWEST = 6  # characters under a tick of a narrow page
 SPECIAL = 5  # characters of <bos>, <eos>, <pad>, <unk>
 NARROW, WIDE = 7.3, 12.5  # px, of a Latin and of a Chinese character in the 12 px monospaced face
@@ -116,7 +117,7 @@ def shortened(token: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
 
 def _truncate(text: str, longest: int) -> str:
     if isinstance(text, StepName):  # both tokens are cut alike, but never shorter than <bos>
-        each, arrow = max(longest // 2 + 1, SPECIAL), " → " if longest > NARROWEST else "→"
+        each, arrow = max(min(longest - 1, MAX_STEP_CHARACTERS), SPECIAL), " → " if longest > NARROWEST else "→"
         return arrow.join(_truncate(visible(token), each) for token in (text.read, text.following))
     longest = 2 * longest if isinstance(text, Name) else longest
     return text if len(text) <= longest else text[: longest - 1] + "…"
