@@ -203,7 +203,7 @@ SHOWN = {  # what a block says of the numbers of an answer, in their order
     "gpt": r"(\d+) of (\d+) cells are masked",
     "one_vector": r"exact match\D+100\.0\D+([\d.]+).*token accuracy\D+100\.0\D+([\d.]+).*On (\d+)",
     "against": r"difference ([\d.]+) is the sum of these (\d+)",
-    "updates": r"Step (\d+): (\d+) pairs in \d+ rows, (\d+) target",
+    "updates": r"(\d+) target tokens.*\. (\d+) pairs",
     "warming": r"move by ([\d.]+) times",
     "longer": r"Exact match\D+([\d.]+)",
 }
@@ -216,6 +216,7 @@ def validations(site: Any, run: str) -> dict[float, dict[str, float]]:
 FIGURES: dict[str, Callable] = {  # and what figures, the curves and settings of a run, and a sheet say
     "sentences": lambda _, site: [100 * validations(site, "german_english")[40][name] for name in ("token_accuracy", "exact_match")],
     "against": lambda page, _: [sum(x < 0 for trace in named(page("teacher_forcing"), "votes-bars")["figure"]["data"] for x in trace["x"])],
+    "updates": lambda page, _: numbers(named(page("step"), "moment")["label"]),
     "warming": lambda _, site: [site.runs.get("german_english").experiment.training.learning_rate],
     "plane": lambda page, _: [numbers(named(page("embeddings"), "plane")["figure"]["layout"][axis]["title"]["text"])[0] for axis in AXES],
     "longer": lambda _, site: [100 * [*validations(site, "reverse").values()][-1]["exact_match"]],

@@ -127,7 +127,7 @@ ASIDE = {
         ),
         Belief(
             "updates", "one", ("tokens", "pairs"), _open("german_english", "step", moment="loss"),
-            "text moment-about", {"step": 74, "pairs": 96, "tokens": 758},
+            "figure step-losses", {"tokens": 758, "pairs": 96, "step": 74},
         ),
         Belief(
             "warming", "smaller", ("same",), _open("german_english", "step", step="1", moment="optimiser"),

@@ -21,8 +21,7 @@ LEGEND, ENTRY = 24, 0.8  # px of one line below the grid; lines of one legend en
 TITLE = 22  # px, an axis title with its padding
 PAIR = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}  # of a cell, in a hover box
 BAR_LINES = 1.8  # of the legend: a colour bar with its numbers
-MAX_STAGE_CELL_PX, STRETCH, EDGE = 150, 2.25, 4  # of the large picture: px of a cell's side, most times as wide as high or as high as
-# wide, px at the right and below
+MAX_STAGE_CELL_PX, STRETCH, EDGE = 150, 2.25, 4  # of the large picture: px of a cell's side, most times from square, px right and below
 STAGE_LEFT, NARROW_LEFT = 104, 92  # px at its left, which hold the rows' title; on a telephone
 STAGE_TITLES = 31  # px of its line of titles
 LEGEND_ABOVE = 420  # px of a grid that has room for a legend between its titles
@@ -148,8 +147,7 @@ def place(
 ) -> Place:  # fmt: skip
     """Chooses the cell size for `rows` by `columns`: as large as fits, but at most `cell`, and the grid at most `tallest` pixels high.
     Where not every column has room for a label, the column `named` has one. On a stage, the pixels that the whole figure may be high, its
-    cells fill them, up to STRETCH from square, and `left` pixels hold the rows' title; a narrow one has a legend of these `entries` below.
-    """
+    cells fill them, up to STRETCH from square; `left` pixels hold the rows' title, and a narrow one has a legend of `entries` below."""
     if not rows or not columns:
         raise ValueError("a grid needs at least one row and one column")
     width, stage = style.width, style.stage
