@@ -35,7 +35,7 @@ function follow(id, { to, shows, reason }) {
   };
   way = { tab: to.tab, reason, leave };
   move(to);
-  if (shows) bring(`#pg-panel-${to.tab}[aria-busy="false"] [data-block="${shows}"]`, "nearest", true);
+  if (shows) bring(`#pg-panel-${to.tab}[aria-busy="false"] [data-block="${shows}"]`, "nearest", true, 300); // some take a minute
 }
 
 /** Whether each question that stands at the end of a lesson has its answer. */
