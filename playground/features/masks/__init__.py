@@ -21,6 +21,7 @@ from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
 from playground.variants.decoder_only import join_masks
+from playground.words import paragraph
 
 JOINT = {"prefix": "prefix_decoder", "gpt": "causal_decoder"}  # the one mask of a decoder-only model -> its architecture
 SOURCE = {"memory": padding_mask, "padding": padding_mask, "causal": causal_mask, "target": target_mask} | dict.fromkeys(JOINT, join_masks)
@@ -95,14 +96,9 @@ def _build_padded(view: View, kind: str) -> list[dict]:
             source=s if kind in JOINT else 0,
             **(view.stage if not at and view.stage else {"width": max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300))}),
         )
-        hidden = int((~visible).sum())
-        title, caption = pairs[at][0], view.say("page.mask_caption", hidden=hidden, cells=visible.size)
-        if padding:
-            caption = f"{caption} {view.say('page.mask_pads', padding=padding)}"
+        title, caption = view.say(f"page.mask_{kind}") if at == 0 else pairs[at][0], _write_caption(view, visible, padding)
         if view.presented:  # the figure stands alone
-            title, caption = f"{view.say(f'page.mask_{kind}')} · {title}", f"{view.say(f'page.mask_{kind}_about')} {caption}"
-        elif not at:
-            title = view.say(f"page.mask_{kind}")
+            title, caption = f"{view.say(f'page.mask_{kind}')} · {pairs[at][0]}", f"{view.say(f'page.mask_{kind}_about')} {caption}"
         figures.append(blocks.figure(f"mask-{number}", picture, caption, title))
     options = [{"value": at, "label": source} for at, (source, _) in choices_by_id.items()]
     return [
@@ -111,6 +107,12 @@ def _build_padded(view: View, kind: str) -> list[dict]:
         blocks.row("grids", *figures[1:], css="grids"),
         blocks.code("source", SOURCE[kind]),
     ]
+
+
+def _write_caption(view: View, visible: np.ndarray, padding: int) -> str:
+    """Writes the number of masked cells, and of padding tokens."""
+    pads = view.say("page.mask_pads", padding=padding) if padding else ""
+    return paragraph([view.say("page.mask_caption", hidden=int((~visible).sum()), cells=visible.size), pads])
 
 
 def _build_packed(view: View) -> list[dict]:
