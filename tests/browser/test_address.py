@@ -159,6 +159,9 @@ def test_back_goes_back_and_a_sentence_goes_along(visit: Callable[..., Page]):
     ready(page)
     has_address(page, run="numbers_de")
     expect(source(page)).not_to_have_count(0)
+    page.route("**/panel/masks?*", lambda route: route.abort("aborted"), times=1)
+    page.locator("#pg-to-tab-masks").click()
+    drawn(page.locator("#pg-panel-masks:has(.pg-figure)"))
 
 
 @pytest.mark.night

@@ -73,6 +73,7 @@ def test_rows_are_sorted_searched_and_taken_home(site, three):
     assert three[2].id in matching
     assert three[1].id not in matching
     assert block(panel_of(site, MINE, find="no such run"), "runs")["groups"] == []
+    assert "→" not in block(panel_of(site, MINE, runs="reverse"), "difference")["text"], "a shipped run differs from nothing"
     asked = {"run": "reverse", "find": "reverse", "sort": "-seconds", "runs": three[0].id}
     text = site.http.get(f"{PREFIX}/table", params=asked, headers={"X-Playground-Token": MINE}).text
     own = [row for row in csv.DictReader(io.StringIO(text)) if row["name"] in {run.name for run in three}]

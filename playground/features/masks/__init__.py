@@ -21,6 +21,7 @@ from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
 from playground.variants.decoder_only import join_masks
+from playground.words import paragraph
 
 JOINT = {"prefix": "prefix_decoder", "gpt": "causal_decoder"}  # the one mask of a decoder-only model -> its architecture
 SOURCE = {"memory": padding_mask, "padding": padding_mask, "causal": causal_mask, "target": target_mask} | dict.fromkeys(JOINT, join_masks)
@@ -93,7 +94,9 @@ def _build_padded(view: View, kind: str) -> list[dict]:
             source=s if kind in JOINT else 0,
             **(stage if not at and stage else {"width": max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300))}),
         )
-        title, caption = _describe(view, kind, pairs[at][0], visible, padding, first=not at)
+        title, caption = view.say(f"page.mask_{kind}") if at == 0 else pairs[at][0], _write_caption(view, visible, padding)
+        if view.presented:  # the figure stands alone
+            title, caption = f"{view.say(f'page.mask_{kind}')} · {pairs[at][0]}", f"{view.say(f'page.mask_{kind}_about')} {caption}"
         figures.append(blocks.figure(f"mask-{number}", picture, caption, title))
     options = [{"value": at, "label": source} for at, (source, _) in choices_by_id.items()]
     return [
@@ -104,14 +107,10 @@ def _build_padded(view: View, kind: str) -> list[dict]:
     ]
 
 
-def _describe(view: View, kind: str, source: str, visible: np.ndarray, padding: int, first: bool) -> tuple[str, str]:
-    """Returns a mask's title, of the first the kind's name, and its caption."""
-    caption = view.say("page.mask_caption", hidden=int((~visible).sum()), cells=visible.size)
-    if padding:
-        caption = f"{caption} {view.say('page.mask_pads', padding=padding)}"
-    if view.presented:  # the figure stands alone
-        return f"{view.say(f'page.mask_{kind}')} · {source}", f"{view.say(f'page.mask_{kind}_about')} {caption}"
-    return view.say(f"page.mask_{kind}") if first else source, caption
+def _write_caption(view: View, visible: np.ndarray, padding: int) -> str:
+    """Writes the number of masked cells, and of padding tokens."""
+    pads = view.say("page.mask_pads", padding=padding) if padding else ""
+    return paragraph([view.say("page.mask_caption", hidden=int((~visible).sum()), cells=visible.size), pads])
 
 
 def _build_packed(view: View) -> list[dict]:

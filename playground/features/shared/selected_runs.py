@@ -63,7 +63,11 @@ def group_runs(view: View, chosen: list[Run]) -> dict[str, list[Run]]:
 
 
 def describe_changes(view: View, run: Run) -> str:
-    """Describes how a run differs: from its parent, else from the run it was started beside, else from the defaults."""
+    """Describes how a run differs: from its parent, else from the run it was started beside, else from the defaults; of a shipped run its
+    task and size."""
+    if run.shipped:
+        flat = run.experiment.flat()
+        return listed(view.language, [shown_setting(knob, flat[knob], view.language) for knob in ("task", "d_model", "encoder_layers")])
     parent = view.runs.find(run.parent[0]) if run.parent else None
     origin = parent or (view.runs.find(run.beside) if run.beside and run.beside != run.id else None)
     changes = naming.describe_difference(disclosed(run), disclosed(origin) if origin else Experiment(), view.language, run.edits)

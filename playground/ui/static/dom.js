@@ -158,6 +158,7 @@ export function icon(name) {
 export const plotlyUrl = new URL("../../plotly.js", import.meta.url).href;
 export const routeUrl = (path, params = {}) => `${BASE}${path}?${new URLSearchParams(params)}`;
 
+export const AGAIN = 3000; // milliseconds until a server that could not be reached is asked again
 const running = new Map();
 const headers = () => ({ "X-Playground-Token": token() });
 /** Parses a response; one that is no JSON becomes a sentence. A server that answers is not away any more. A response that is given up, or cut

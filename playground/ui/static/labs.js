@@ -81,10 +81,12 @@ function drawThumbnail(lines, answered) {
   const y = (value) => (height - edge - value * (height - 2 * edge)).toFixed(1);
   const visible = (line) => (answered ? line : line.slice(0, Math.ceil(line.length * HINT)));
   const path = (line) => visible(line).map((value, at) => `${at ? "L" : "M"}${x(at, line.length)},${y(value)}`).join("");
+  const start = edge + HINT * (width - 2 * edge), middle = { x: (width * (1 + HINT)) / 2, y: height / 2 };
+  const question = svg("text", { ...middle, "text-anchor": "middle", "dominant-baseline": "central" }, "?");
   const ground = svg("path", { class: "ground", d: `M${edge},${edge}V${height - edge}H${width - edge}` });
   return svg("svg", { class: "pg-card-picture", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
     ground, ...lines.map((line, at) => svg("path", { class: `line-${at}`, d: path(line) })),
-    ...(answered ? [] : [svg("text", { x: (width * (1 + HINT)) / 2, y: height / 2, "text-anchor": "middle", "dominant-baseline": "central" }, "?")]));
+    ...(answered ? [] : [svg("path", { class: "guess", d: `M${start},${edge}H${width - edge}V${height - edge}H${start}Z` }), question]));
 }
 
 /** How often guesses were right, by how sure the visitor was. */

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { FIELDS, LANGUAGES, change, cursor, languageTag, linkSettings, move, page, settle, subscribe } from "./store.js";
-import { isDark, notice, open, read, ready } from "./dom.js";
+import { AGAIN, isDark, notice, open, read, ready } from "./dom.js";
 import { follow } from "./live.js";
 import "./waking.js";
 import { drawFoot, drawHeader, readCard } from "./header.js";
@@ -59,8 +59,6 @@ async function startOver() {
   if (cursor.glossary) openGlossary();
   if (cursor.api) openCode();
 }
-
-const AGAIN = 3000; // milliseconds until a server that could not be reached is asked again
 
 /** The card of the run on screen. While the server is away the page waits for it, and keeps the run. */
 async function readCardAtLast() {

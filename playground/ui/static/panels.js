@@ -2,7 +2,7 @@
 // @ts-check
 
 import { FIELDS, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
-import { debounce, h, isDark, say } from "./dom.js";
+import { AGAIN, debounce, h, isDark, say } from "./dom.js";
 import { askFor, blocksOf, forget, readAhead } from "./answers.js";
 import { grey, highlight, spent, turn } from "./picture.js";
 import { drawCurve, fillCurve } from "./pen.js";
@@ -102,6 +102,7 @@ async function show(name, host, changes, isLatest) {
   host.dataset.drawn = String(Number(host.dataset.drawn ?? 0) + 1);
   highlight();
   if (!answer.error) drawnOf = state;
+  if (answer.away) setTimeout(() => isLatest() && refresh(changes), AGAIN);
   if (answer.pause) await new Promise((resume) => setTimeout(resume, answer.pause));
   if (answer.more && isLatest()) await show(name, host, changes, isLatest); // a longer computation goes on as long as the page asks
 }

@@ -3,12 +3,12 @@
 // @ts-check
 
 import { FIELDS, asText, change, cursor, followed, linkSettings, move, page, subscribe } from "./store.js";
-import { notice, read, routeUrl, say, send } from "./dom.js";
+import { AGAIN, notice, read, routeUrl, say, send } from "./dom.js";
 import { isFrozen, listen } from "./server.js";
 import { forget, keep, recall } from "./storage.js";
 
 const KEY = "playground-room"; // what this browser keeps: the code, and whether its visitor explores
-const SEND = 100, AGAIN = 3000; // milliseconds: between two places that a teacher shows; until a cut line is tried anew
+const SEND = 100; // milliseconds between two places that a teacher shows
 
 /** Whether this visitor is one of the class in a room. */
 export const isMember = () => page.room !== null && !page.room.teacher;
