@@ -1,8 +1,7 @@
 """`python -m tests.mutants`: draws small faults in the rooms whose truths matter, and says which the gate's tests notice.
 
     python -m tests.mutants measure          # runs the gate once: which test runs which line, and how long it takes
-    python -m tests.mutants                  # draws the mutants and runs, for each, the tests that run its line
-    python -m tests.mutants --room reading --count 40 --seed 2
+    python -m tests.mutants --seed 2         # draws the mutants and runs, for each, the tests that run its line
     python -m tests.mutants --only ID …      # these again, with what the tests print
 
 A mutant that no test can notice stands in equivalent.json with the reason. The status is 1 when another one survives.
@@ -208,23 +207,19 @@ def measure(words: list[str]) -> int:
 def main(words: list[str]) -> int:
     if words[:1] == ["measure"]:
         return measure(words[1:])
-    whole = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__, formatter_class=whole)
-    parser.add_argument("--room", action="append", choices=ROOMS, help="draw from this one only; may be repeated")
+    parser = argparse.ArgumentParser("python -m tests.mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=COUNT)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", nargs="+", default=[], metavar="ID")
-    parser.add_argument("--json", type=Path, help="writes each mutant's outcome to this file")
-    parser.add_argument("--data", type=Path, default=OUTPUT, help="the folder that `measure` wrote to")
     options = parser.parse_args(words)
-    coverage = Coverage(options.data / "coverage", options.data / "report.xml")
+    coverage = Coverage(OUTPUT / "coverage", OUTPUT / "report.xml")
     if options.only:
         named = {part.partition(":")[0] for part in options.only}
         every = [mutant for file in named for mutant in mutate((ROOT / file).read_text(encoding="utf-8"), file)]
         mutants = [mutant for mutant in every if mutant.id in options.only]
     else:
-        mutants = draw(options.room or ROOMS, options.count, options.seed)
+        mutants = draw(ROOMS, options.count, options.seed)
     equivalent = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
     table: dict[str, list[Result]] = defaultdict(list)
     survivors, began = 0, time.monotonic()
@@ -240,9 +235,6 @@ def main(words: list[str]) -> int:
         same = sum(row.mutant.id in equivalent for row in left)
         print(f"| {room} | {len(rows)} | {len(rows) - len(left)} | {same} | {len(left) - same} |")
     print(f"\n{time.monotonic() - began:.0f} s")
-    if options.json:
-        outcomes = {row.mutant.id: [row.outcome, row.detail] for of_room in table.values() for row in of_room}
-        options.json.write_text(json.dumps(outcomes, indent=1), encoding="utf-8")
     return int(survivors > 0)
 
 

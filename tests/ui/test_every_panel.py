@@ -1,7 +1,6 @@
 """Every panel of every run, in every language and width and at every step, says something complete that can be drawn; one number is the
 same everywhere, and labels stand at their own rows and columns: the words are those of the ids that the model got."""
 
-import ast
 import json
 import random
 import re
@@ -71,7 +70,7 @@ STATES: dict[str, list[dict[str, str]]] = {  # of panels whose blocks depend on 
 }
 TWO = ("numbers_de", "reverse")
 RUNS = {"importance": TWO[:1], "score": TWO[:1], "reach": TWO, "evaluation": TWO}  # what is slow
-ENGLISH = re.compile(r"^[^\u4e00-\u9fff]*[A-Za-z’']{3,} [A-Za-z’']{2,}[^\u4e00-\u9fff]*$")
+ENGLISH = re.compile(r"^(?!.*\w\(\w)[^\u4e00-\u9fff]*[A-Za-z’']{3,} [A-Za-z’']{2,}[^\u4e00-\u9fff]*$")  # a call is code
 UNTITLED = ("teacher_forcing", "step", "checks")  # what stands above is their title
 TWISTS = [name for name, alteration in VARIANTS.items() if name != default("variant") and not alteration.recurrent]
 RECURRENT = [name for name, alteration in VARIANTS.items() if alteration.recurrent]
@@ -95,17 +94,9 @@ SENTENCES = {  # repeated words, repeated letters; the second of each only fills
 def strays(block: object, key: str = "") -> Iterator[str]:
     """What a person reads of an answer in Chinese and is English prose."""
     for name, value in block.items() if isinstance(block, dict) else [(key, one) for one in block] if isinstance(block, list) else ():
-        if isinstance(value, str) and name in ("text", "caption", "title", "label", "hint", "placeholder") and not is_code(value):
+        if isinstance(value, str) and name in ("text", "caption", "title", "label", "hint", "placeholder"):
             yield from ENGLISH.findall(re.sub(r"<[^>]*>", "", value))
         yield from strays(value, name)
-
-
-def is_code(text: str) -> bool:
-    """Whether it is an expression with a call, which is the same in all languages."""
-    try:
-        return "(" in text and bool(ast.parse(text, mode="eval"))
-    except SyntaxError:
-        return False
 
 
 def conforming(site, name: str, **asked: str) -> dict:
