@@ -69,7 +69,7 @@ def test_point_click_and_choose_a_head(visit):
     assert sum(figure(page, "product").evaluate("plot => plot.data[2].y")) == pytest.approx(total, abs=1e-3)
     # in the decoder the future is hatched, says so, and has no number; the pinned token is the same in every tab
     view.locator("[data-value]").first.click()
-    panel.locator("[data-value=decoder]").click()
+    page.locator("#pg-figure [data-part='decoder.self_attention']").click()
     has_address(page, part="decoder", view=None)
     expect(panel.locator("#pg-figure-attention .xtick text").first).to_have_text("<bos>")
     drawn(panel)
