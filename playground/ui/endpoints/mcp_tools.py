@@ -1,5 +1,6 @@
 """The endpoints as tools of MCP, the Model Context Protocol. Arguments and answers are JSON: an endpoint that needs a file is no tool."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
@@ -22,6 +23,7 @@ from playground.ui.rights import API, CALL_BYTES, PUBLIC, GuardedRoute
 from playground.ui.turns import Tally
 from playground.words import ENGLISH, say
 
+log = logging.getLogger(__name__)
 PATHS = (f"{API}/mcp", f"{API}/mcp/")
 # The arguments of each tool, without files: required ones make it no tool, optional ones stay at None.
 TOOLS: dict[str, Arguments] = {
@@ -45,8 +47,11 @@ class Tools:
         """Returns the endpoint's answer, as JSON and as the text of it; what is refused is an error of one sentence."""
         try:
             text = orjson.dumps(await self._call(params.name, params.arguments or {}, context.request)).decode()
-        except Refusal as refusal:
-            return types.CallToolResult(content=[types.TextContent(text=refusal.say(ENGLISH))], is_error=True)
+        except Exception as problem:
+            if not isinstance(problem, Refusal):  # whose text is not for clients
+                log.exception("tool %s", params.name)
+                problem = Refusal("page.went_wrong")
+            return types.CallToolResult(content=[types.TextContent(text=problem.say(ENGLISH))], is_error=True)
         return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=orjson.loads(text))
 
     async def _call(self, name: str, inputs: Mapping[str, Any], request: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from unittest.mock import AsyncMock
 
 import numpy as np
 import pytest
@@ -178,7 +179,6 @@ def test_each_says_what_it_takes_and_returns_and_the_page_that_people_load_has_n
     assert not set(config["page"]["endpoints"]["components"]) & set(config["page"][""]["components"])
     page = site.http.get("/").text
     assert ('"pages":[["","Home",true]]' in page, WORDS["api.arg_owner"] in page, len(config["pages"])) == (True, False, 1), "no menu"
-    assert site.http.get("/gradio_api/mcp/").status_code == 404, "no setting asked for it here"
 
 
 def test_only_who_asks_for_mcp_gets_it_where_its_package_is(monkeypatch, capsys):
@@ -193,14 +193,14 @@ def test_only_who_asks_for_mcp_gets_it_where_its_package_is(monkeypatch, capsys)
 def test_tools_of_mcp_answer_the_same_json_and_have_no_files(site, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_MCP", "1")
     streams = Tally()
-    routes, arguments = server.build_mcp(bind_endpoints(site.runs, site.reader, Turns(streams, 1)), streams)
-    client = TestClient(Starlette(routes=routes, **arguments))
+    calls = bind_endpoints(site.runs, site.reader, Turns(streams, 1)) | {"labs": AsyncMock(side_effect=OSError("/home/them"))}
+    routes, arguments = server.build_mcp(calls, streams)
 
     def send(method: str, **params) -> dict:
         message = {"jsonrpc": "2.0", "id": 1, "method": f"tools/{method}", "params": params}
         return client.post("/gradio_api/mcp/", json=message, headers={"Accept": "application/json, text/event-stream"}).json()["result"]
 
-    with client:
+    with TestClient(Starlette(routes=routes, **arguments)) as client:
         tools = {tool["name"]: tool for tool in send("list")["tools"]}
         assert tools.keys() == set(NAMES) - {"read_file", "open_run"}
         assert all(tool["description"].splitlines() == [WORDS[f"api.{name}"], WORDS[f"api.{name}_returns"]] for name, tool in tools.items())
@@ -212,7 +212,7 @@ def test_tools_of_mcp_answer_the_same_json_and_have_no_files(site, monkeypatch):
         for name, arguments, key in (
             ("translate", query | {"text": file}, "api.not_text"), ("translate", {"run": "reverse"}, "api.not_its_arguments"),
             ("read_pairs", {"owner": "of these sentences", "pairs": "a\tb", "tokenizer_file": file}, "api.not_its_arguments"),
-            ("read_file", {"file": file}, "api.no_endpoint"), ("status", {"run": "nothing"}, "runs.unknown"),
+            ("read_file", {"file": file}, "api.no_endpoint"), ("status", {"run": "none"}, "runs.unknown"), ("labs", {}, "page.went_wrong"),
         ):  # fmt: skip
             answer = send("call", name=name, arguments=arguments)
             assert (answer["isError"], answer["content"][0]["text"].startswith(WORDS[key].split("{")[0])) == (True, True), name
