@@ -64,20 +64,22 @@ def build_importance(view: View) -> dict:
         sentences.append(view.say("interventions.importance_caption", all=pair_count, exact=exact))
     else:
         sentences.append(view.say("interventions.importance_sample", pairs=whole.pairs, all=pair_count, exact=exact))
-    bars, together = _draw_parts(view, exact_lost, token_lost), _compare_together(view, exact_lost)
-    return {"step": view.step, "blocks": [title, blocks.text("importance-said", paragraph(sentences), css="pg-caption"), *together, bars]}
+    bars, (together, more) = _draw_parts(view, exact_lost, token_lost), _compare_together(view, exact_lost)
+    drawn = [title, blocks.text("importance-said", paragraph(sentences), css="pg-caption"), *together, bars]
+    return {"step": view.step, "more": more, "blocks": drawn}
 
 
-def _compare_together(view: View, exact_lost: dict[HeadId, float]) -> list[dict]:
-    """Builds what the heads that are off cost together, beside the most that one of them costs alone."""
+def _compare_together(view: View, exact_lost: dict[HeadId, float]) -> tuple[list[dict], bool]:
+    """Builds what the heads that are off cost together, beside the most that one of them costs alone. Also returns whether sentences of a
+    run that doesn't train are still to be evaluated."""
     off = read_change(view).off.intersection(exact_lost)
     if len(off) < 2:
-        return []
+        return [], False
     before, after = evaluate_change(view.reader, view.runs.corpora, view.run, view.step, Change(off=off))
     values = {"together": 100 * (before.validation.exact_match - after.validation.exact_match), "alone": max(map(exact_lost.get, off))}
     values = {name: f"{value:.1f}" for name, value in values.items()}
     text = view.say("interventions.off_together", count=len(off), pairs=after.validation.pairs, **values)
-    return [blocks.text("off-together", text, css="pg-cell")]
+    return [blocks.text("off-together", text, css="pg-cell")], not (after.whole or view.run.working)
 
 
 def _compute_losses(importance: Importance) -> tuple[dict[HeadId, float], dict[HeadId, float]]:

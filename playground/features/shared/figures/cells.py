@@ -158,7 +158,7 @@ def place(
     room = max(width - names_px - (EDGE if stage else RIGHT), 60)  # px
     extents = [tokens.extent(token, longest) for token in columns]
     if stage and entries and room < LEGEND_ABOVE:
-        stage -= entries * ENTRY * LEGEND + 16 - EDGE  # what `layout` leaves free below
+        stage -= entries * ENTRY * LEGEND + 18 - EDGE  # what `layout` leaves free below, and the legend's own edge
     if stage:
         wide, high = room / len(columns), (stage - STAGE_TITLES - 4 - max(extents) - EDGE) / len(rows)
         across, down = min(wide, STRETCH * high, MAX_STAGE_CELL_PX) * len(columns), 28
