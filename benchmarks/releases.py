@@ -22,7 +22,7 @@ SIDE = ("ratio", "padding")  # measured against another row, or of the data: no 
 ABOUT = ("machine", "settings")  # of a benchmark's result
 CHANGED = 1.1  # times slower, larger or less that are pointed at
 PAGE = (  # patterns of the measures that stand on the one page, against what others reach
-    "tasks * Transformer heldout", "tasks reverse * seconds", "page start answer", "page start picture", "page first_load lines * picture",
+    "tasks * default heldout", "tasks reverse * seconds", "page start answer", "page start picture", "page first_load lines * picture",
     "page first_load total", "step_rate * float32 * rate", "classroom * p95", "classroom training share", "peers * seconds",
     "decoding * cpu", "real * bleu", "real * exact",
 )  # fmt: skip

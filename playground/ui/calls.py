@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from playground.config import Refusal
 from playground.logs import event
 from playground.ui.endpoints.answers import ENDPOINTS
+from playground.ui.endpoints.arguments import check_names, explain_arguments
 from playground.ui.rights import OFF, Listener, respond_refusal
 
 log = logging.getLogger(__name__)
@@ -67,7 +68,7 @@ class Calls:
             raise Refusal("page.not_a_command")
         values = call.get("data")
         if not isinstance(values, list) or len(values) != listener.inputs:
-            raise explain_mismatch(listener.name) if listener.name in ENDPOINTS else Refusal("page.not_a_command")
+            raise _explain_mismatch(listener.name) if listener.name in ENDPOINTS else Refusal("page.not_a_command")
         if not all(_are_uploads(values[at], self._uploads()) for at in listener.files):
             event(log, "call_refused", listener=listener.name)
             raise Refusal("api.not_a_file" if listener.name in ENDPOINTS else "page.not_a_command")
@@ -81,7 +82,7 @@ class Calls:
             listener = next((candidate for candidate in self._listeners.values() if name and candidate.name == name), None)
         fits = name in ENDPOINTS if way == "call" else not name or NAME.fullmatch(name)  # Gradio parses names again, and fails on others
         if listener is None or not fits or listener.right is OFF:
-            raise explain_mismatch(name) if way == "call" else Refusal("page.not_a_command")
+            raise _explain_mismatch(name) if way == "call" else Refusal("page.not_a_command")
         return listener
 
 
@@ -100,21 +101,18 @@ def _are_uploads(files: Any, folder: Path) -> bool:
 def _check_named_call(name: str, call: dict[str, Any], uploads: Path) -> None:
     """Checks a call of an endpoint with named arguments. Raises Refusal."""
     if name not in ENDPOINTS:
-        raise explain_mismatch(name)
+        raise _explain_mismatch(name)
     arguments = ENDPOINTS[name].arguments
-    needed = {argument for argument, about in arguments.items() if about.required}
-    if not needed <= call.keys() <= arguments.keys():
-        raise explain_mismatch(name)
+    check_names(name, arguments, call.keys())
     if not all(_are_uploads(value, uploads) for argument, value in call.items() if arguments[argument].is_file):
         raise Refusal("api.not_a_file")
 
 
-def explain_mismatch(name: str) -> Refusal:
+def _explain_mismatch(name: str) -> Refusal:
     """Explains why there is no such endpoint, or these are not its arguments."""
     if name not in ENDPOINTS:
         return Refusal("api.no_endpoint", name=name[:40], names=", ".join(ENDPOINTS))
-    needed = [argument for argument, argument_kind in ENDPOINTS[name].arguments.items() if argument_kind.required]
-    return Refusal("api.not_its_arguments", name=name, needed=", ".join(needed) or "–")
+    return explain_arguments(name, ENDPOINTS[name].arguments)
 
 
 _FIELD_CHECKS: Mapping[str, Callable[[Any], bool]] = {

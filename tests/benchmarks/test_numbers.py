@@ -1,6 +1,7 @@
 """The benchmarks: numbers computed by hand, a peer that takes the exam that ours takes, and every command with settings so small that
 its numbers mean nothing."""
 
+import fnmatch
 import json
 import re
 from pathlib import Path
@@ -120,7 +121,10 @@ def test_the_list_names_every_benchmark_and_smoke_settings_are_options(capsys):
     for name in suite.BENCHMARKS:
         assert suite.load(name).SMOKE.keys() <= vars(suite.read_options(name, [])).keys(), name
     assert suite.read_options("tasks", ["--set", "d_model=32", "bias=off"]).set == [("d_model", 32), ("bias", False)]
-    assert [row["steps"] for row in result_of(capsys, "tasks", "--tasks", "reverse")["rows"]] == [3, 3]
+    result = result_of(capsys, "tasks", "--tasks", "reverse")
+    measures = [name for name, _ in releases.list_measures({"tasks": result})]
+    assert [row["steps"] for row in result["rows"]] == [3, 3]
+    assert all(fnmatch.filter(measures, pattern) for pattern in releases.PAGE if pattern.startswith("tasks")), measures
 
 
 def test_a_release_is_kept_on_one_page_and_what_got_worse_is_marked(capsys, tmp_path):

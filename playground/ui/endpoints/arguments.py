@@ -2,7 +2,7 @@
 their words have the same names in words/."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -100,6 +100,22 @@ Arguments = Mapping[str, Argument]
 def pick_arguments(*names: str) -> dict[str, Argument]:
     """Returns an endpoint's arguments by name."""
     return {name: ARGUMENTS[name] for name in names}
+
+
+def list_required(arguments: Arguments) -> list[str]:
+    """Returns the names of the arguments that have no default."""
+    return [name for name, argument in arguments.items() if argument.required]
+
+
+def check_names(endpoint: str, arguments: Arguments, names: Set[str]) -> None:
+    """Raises Refusal unless `names` are names of the endpoint's arguments, with all required ones among them."""
+    if not set(list_required(arguments)) <= names <= arguments.keys():
+        raise explain_arguments(endpoint, arguments)
+
+
+def explain_arguments(endpoint: str, arguments: Arguments) -> Refusal:
+    """Explains that what was given are not the endpoint's arguments."""
+    return Refusal("api.not_its_arguments", name=endpoint, needed=", ".join(list_required(arguments)) or "–")
 
 
 def check_arguments(arguments: Arguments, values: Sequence[Any]) -> dict[str, Any]:

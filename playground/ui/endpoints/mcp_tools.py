@@ -15,10 +15,9 @@ from pydantic import TypeAdapter
 
 from playground import __version__
 from playground.config import Refusal
-from playground.ui.calls import explain_mismatch
 from playground.ui.endpoints import Call
 from playground.ui.endpoints.answers import ENDPOINTS
-from playground.ui.endpoints.arguments import REQUIRED, Arguments, argument_help
+from playground.ui.endpoints.arguments import REQUIRED, Arguments, argument_help, check_names, list_required
 from playground.ui.rights import API, CALL_BYTES, PUBLIC, GuardedRoute
 from playground.ui.turns import Tally
 from playground.words import ENGLISH, say
@@ -57,8 +56,7 @@ class Tools:
     async def _call(self, name: str, inputs: Mapping[str, Any], request: Any) -> dict[str, Any]:
         if name not in TOOLS:
             raise Refusal("api.no_endpoint", name=name[:40], names=", ".join(TOOLS))
-        if not set(_required(TOOLS[name])) <= inputs.keys() <= TOOLS[name].keys():
-            raise explain_mismatch(name)
+        check_names(name, TOOLS[name], inputs.keys())
         values = [inputs.get(argument, about.default) for argument, about in ENDPOINTS[name].arguments.items()]
         session = uuid4().hex
         with self._streams.holding(("listener", session)):  # the request itself waits for the answer
@@ -84,9 +82,5 @@ def _describe(name: str, arguments: Arguments) -> types.Tool:
         schema["description"] = argument_help(argument)
         if arguments[argument].default not in (REQUIRED, None):
             schema["default"] = arguments[argument].default
-    schema = {"type": "object", "properties": properties, "required": _required(arguments), "additionalProperties": False}
+    schema = {"type": "object", "properties": properties, "required": list_required(arguments), "additionalProperties": False}
     return types.Tool(name=name, description=f"{say(ENGLISH, f'api.{name}')}\n{say(ENGLISH, f'api.{name}_returns')}", input_schema=schema)
-
-
-def _required(arguments: Arguments) -> list[str]:
-    return [argument for argument, about in arguments.items() if about.required]

@@ -7,7 +7,7 @@ import { ready } from "./dom.js";
 const BARS = ["pg-place-tabs", "pg-room", "pg-now", "pg-unknown", "pg-dock"]; // from the edge up
 
 /** Measures the bars once: `--below` is the height of those under one, `--bars` of all. A bar inside another is not as wide as the page. */
-function stack() {
+export function stack() {
   const { clientWidth, style } = document.documentElement;
   let height = 0;
   for (const bar of BARS.map((id) => document.getElementById(id)).filter(Boolean)) {

@@ -8,6 +8,7 @@ import { button, h, say } from "./dom.js";
 import { counted, doneOf, isGuessed, isTouring, leave, lessonAfter, lessonUnderWay, numberOf } from "./course.js";
 import { isRound, openWay } from "./checks.js";
 import { dots, points, ways } from "./lessons.js";
+import { stack } from "./bars.js";
 
 const PATIENCE = 20_000; // milliseconds without progress, after which the next step gets a hint
 let isOpen = false; // in a narrow window
@@ -36,7 +37,10 @@ function draw() {
   document.body.toggleAttribute("data-docked", !host.hidden);
   document.body.toggleAttribute("data-proves", !host.hidden && Boolean(way));
   if (host.hidden) return host.replaceChildren();
-  if (way) return host.replaceChildren(h("p", { class: "pg-proof" }, way.reason, " ", button({ onclick: way.leave }, say("check_back"))));
+  if (way) {
+    host.replaceChildren(h("p", { class: "pg-proof" }, way.reason, " ", button({ onclick: way.leave }, say("check_back"))));
+    return stack(); // what the reason is about may be scrolled to at once
+  }
   const next = nextOf(lesson), following = lessonAfter(lesson);
   host.toggleAttribute("data-open", isOpen);
   host.replaceChildren(
@@ -47,6 +51,9 @@ function draw() {
     isGuessed(lesson.name) ? h("section", {}, h("h3", {}, say("course_look")), points(lesson.look)) : "",
   );
 }
+
+/** Pixels of the window that the reason of a question takes. */
+export const reasonHeight = () => (openWay() ? document.getElementById("pg-dock").offsetHeight : 0);
 
 const openLesson = ({ to }, label) => button({ onclick: () => move({ tab: "course", notes: "", ...to }) }, label);
 

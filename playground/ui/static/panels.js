@@ -12,7 +12,8 @@ import { refreshSentence, sentenceQuery, showSentence } from "./sentence.js";
 import { render } from "./kinds.js";
 import { windowHeight } from "./space_frame.js";
 import { awaits } from "./room_question.js";
-import { answersOf, openWay } from "./checks.js";
+import { answersOf } from "./checks.js";
+import { reasonHeight } from "./dock.js"; // which draws before this asks
 
 const LEFT_OUT = new Set(["lang", "tab", "glossary", "api", "plain"]);
 let lastRefresh = 0, late = 0, awaited = "", drawnOf = ""; // what the panel on screen was asked of
@@ -31,9 +32,8 @@ function shownState() {
 function parameters(changes = {}) {
   const pixels = (length, unit) => String(Math.round(length / unit) * unit);
   const isNew = cursor.tab === "training" && !document.body.hasAttribute("data-toured");
-  const read = (name) => parseFloat(getComputedStyle(document.body).getPropertyValue(name)) || 0;
-  const line = (isNew ? read("--what") : 0) + (openWay() ? read("--reason") : 0);
-  const query = { dark: isDark() ? "1" : "", width: pixels(hostOf(cursor.tab)?.clientWidth || 700, 20), height: pixels(windowHeight() - line, 4) };
+  const line = (isNew && parseFloat(getComputedStyle(document.body).getPropertyValue("--what"))) || 0, tall = windowHeight() - line - reasonHeight();
+  const query = { dark: isDark() ? "1" : "", width: pixels(hostOf(cursor.tab)?.clientWidth || 700, 20), height: pixels(tall - 2, 4) };
   for (const [name, value] of Object.entries({ ...cursor, text: sentenceText(), ...changes })) {
     if (!LEFT_OUT.has(name) && value !== "") query[name] = value;
   }

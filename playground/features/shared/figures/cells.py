@@ -24,6 +24,7 @@ BAR_LINES = 1.8  # of the legend: a colour bar with its numbers
 MAX_STAGE_CELL_PX, STRETCH, EDGE = 150, 2.25, 4  # of the large picture: px of a cell's side, most times from square, px right and below
 STAGE_LEFT, NARROW_LEFT = 104, 92  # px at its left, which hold the rows' title; on a telephone
 STAGE_TITLES = 31  # px of its line of titles
+FOOT = 16  # px between its cells and the edge that a legend below them has beside its lines
 LEGEND_ABOVE = 420  # px of a grid that has room for a legend between its titles
 # presentation mode
 BESIDE = 0.27  # least free share of the page's width beside a grid
@@ -84,7 +85,7 @@ class Place:
         beyond = (0.9 * tokens.extent(titles[0], longest=99) - self.down) / 2 + 4  # a title longer than its few rows needs room
         top, bottom, notes = max(self.top, beyond), max(lines * LEGEND + 14, beyond), []
         if style.stage:
-            top, bottom = self.top, EDGE if self.across >= LEGEND_ABOVE or not lines else lines * LEGEND + 16
+            top, bottom = self.top, EDGE if self.across >= LEGEND_ABOVE or not lines else lines * LEGEND + FOOT
             notes, titles = [self.write_row_title(titles[0])], ("", titles[1])
         frame = {"showline": True, "linewidth": 2, "linecolor": style.hue(kind), "showgrid": False, "ticks": ""}
         down = tokens.ticks(self.rows, self.every_row, self.longest)
@@ -158,7 +159,7 @@ def place(
     room = max(width - names_px - (EDGE if stage else RIGHT), 60)  # px
     extents = [tokens.extent(token, longest) for token in columns]
     if stage and entries and room < LEGEND_ABOVE:
-        stage -= entries * ENTRY * LEGEND + 18 - EDGE  # what `layout` leaves free below, and the legend's own edge
+        stage -= entries * ENTRY * LEGEND + FOOT - EDGE  # as `layout` leaves free below
     if stage:
         wide, high = room / len(columns), (stage - STAGE_TITLES - 4 - max(extents) - EDGE) / len(rows)
         across, down = min(wide, STRETCH * high, MAX_STAGE_CELL_PX) * len(columns), 28
