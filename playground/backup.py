@@ -19,7 +19,7 @@ from pathlib import Path
 
 from playground.config import Refusal
 from playground.handin import KEY_FILE, read_key, write_key
-from playground.rooms.store import FILE as ROOM_FILE, SET_ASIDE, read_room
+from playground.rooms.files import FILE as ROOM_FILE, SET_ASIDE, read_room
 from playground.runs.disk import files
 from playground.runs.disk.folder import FORMER, LAZY_PARTS, NAMES
 from playground.runs.disk.saves import ID, open_save

@@ -7,7 +7,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.rooms import answers, experiment, question
-from playground.rooms.room import Room, remove_from_assignment, require
+from playground.rooms.room import Member, Room, remove_from_assignment, require
 
 Activity = Mapping[str, Any]
 MAX_ACTIVITIES = 40  # per room; a teacher may delete finished ones
@@ -74,3 +74,16 @@ def drop_activity(room: Room, name: str) -> Room:
     """Returns the room without this activity. Raises Refusal when there is none."""
     require(name in room.activities, "rooms.no_activity")
     return replace(room, activities={other: activity for other, activity in room.activities.items() if other != name})
+
+
+def find_member(room: Room, number: int) -> Member:
+    """Returns the member of this number. Raises Refusal when there is none."""
+    member = room.member(number)
+    require(member, "rooms.no_member")
+    return member
+
+
+def change_member(room: Room, number: int, **values: object) -> Room:
+    """Returns the room with these fields of the member changed. Raises Refusal when there is none of this number."""
+    changed = replace(find_member(room, number), **values)
+    return replace(room, members=tuple(changed if member.number == number else member for member in room.members))

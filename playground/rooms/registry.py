@@ -18,7 +18,7 @@ from playground.knobs import Lists
 from playground.logs import event, pseudonym
 from playground.rooms import activities, experiment, room as settings
 from playground.rooms.room import MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, RunLimits, clean_code, clean_name, require, ticket_of
-from playground.rooms.store import SavedRooms, find_member, replace_member
+from playground.rooms.store import SavedRooms
 from playground.runs.admission import Rules
 from playground.runs.identity import owner_of
 from playground.runs.limits import Limits, RateLimit
@@ -80,16 +80,18 @@ class Rooms(SavedRooms):
                 self._check_readable(clean_code(code))
                 wrong.take(address)
                 raise Refusal("rooms.unknown", code=clean_code(code)[:8])
-            ticket = ticket_of(room.code, token)
+        ticket = ticket_of(room.code, token)
+
+        def enter(room: Room) -> Room:
             number = room.number_of(ticket)
-            if number == TEACHER:
-                return room
             if number is not None:
-                return self._save(replace_member(room, replace(find_member(room, number), nickname=name)))
+                return activities.change_member(room, number, nickname=name)
             require(len(room.members) < MAX_MEMBERS, "rooms.full", code=room.code, most=MAX_MEMBERS)
             self._joined.take(address)
             new = Member(room.last_number + 1, owner_of(ticket), name)
-            return self._save(activities.add_members(replace(room, members=(*room.members, new), last_number=new.number)))
+            return activities.add_members(replace(room, members=(*room.members, new), last_number=new.number))
+
+        return room if room.number_of(ticket) == TEACHER else self._replace(room.code, enter)
 
     # ---- members' actions --------------------------------------------------------------------------------------------------------------
 
@@ -122,10 +124,12 @@ class Rooms(SavedRooms):
 
     def leave(self, code: str, ticket: str) -> None:
         """Removes the member and all they did. Raises Refusal for the teacher, who can only end the room."""
-        with self._lock:
-            room, number = self.authenticate(code, ticket)
+
+        def go(room: Room, number: int) -> Room:
             require(number != TEACHER, "rooms.teacher_stays")
-            self._save(activities.remove_member(room, number))
+            return activities.remove_member(room, number)
+
+        self.change(code, ticket, go)
 
     def leave_all(self, token: str) -> None:
         """Leaves every room that the caller joined."""
@@ -138,11 +142,11 @@ class Rooms(SavedRooms):
 
     def hide(self, code: str, ticket: str, number: int, hidden: bool) -> None:
         """Shows a member by number, or by name again."""
-        self._teach(code, ticket, lambda room: replace_member(room, replace(find_member(room, number), hidden=hidden)))
+        self._teach(code, ticket, lambda room: activities.change_member(room, number, hidden=hidden))
 
     def remove(self, code: str, ticket: str, number: int) -> None:
         """Removes a member, who may join again."""
-        self._teach(code, ticket, lambda room: activities.remove_member(room, find_member(room, number).number))
+        self._teach(code, ticket, lambda room: activities.remove_member(room, activities.find_member(room, number).number))
 
     def point(self, code: str, ticket: str, cursor: Mapping[str, str], lists: Lists) -> None:
         """Sets the teacher's cursor: only fields that members can follow. Raises Refusal for other fields and invalid values."""
@@ -199,8 +203,8 @@ class Rooms(SavedRooms):
 
     def _teach(self, code: str, ticket: str, make: Callable[[Room], Room]) -> None:
         """Replaces the room by `make(room)`. Raises Refusal for a caller who is not the teacher."""
-        with self._lock:
-            self._save(make(self._authenticate_teacher(code, ticket)))
+        self._authenticate_teacher(code, ticket)
+        self._replace(code, make)
 
 
 def _require_rate(limit: RateLimit, address: str) -> None:

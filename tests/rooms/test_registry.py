@@ -1,6 +1,7 @@
 """Who may do what in a room, and what becomes of names, codes and dates; and how streams hear that there is news."""
 
 import asyncio
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -9,6 +10,7 @@ import pytest
 from playground.cursor import FIELDS, FOLLOWED
 from playground.rooms import registry
 from playground.rooms.activities import MAX_ACTIVITIES
+from playground.rooms.files import RoomFiles
 from playground.rooms.registry import CLASS_CODES, DAY, MAX_ROOMS_EACH, WRONG_CODES, WRONG_SECONDS
 from playground.rooms.room import ALPHABET, CODE, MAX_DAYS, MAX_MEMBERS, NAME, TEACHER as THE_TEACHER, ticket_of
 from playground.rooms.store import Hub
@@ -84,15 +86,18 @@ def test_an_activity_is_withdrawn_by_name_and_there_are_not_too_many(group):
 # ---- limits --------------------------------------------------------------------------------------------------------------------------
 
 
-def test_the_last_places_are_given_once_and_what_is_said_at_once_all_counts(group):
+def test_the_last_places_are_given_once_and_what_is_said_at_once_all_counts(group, monkeypatch):
     for n in range(MAX_MEMBERS - 8):
         group.join(f"{n:032}")
     outcomes = at_once(partial(group.join, f"t{n:031}") for n in range(16))
     assert sorted(outcomes) == [""] * 8 + ["rooms.full"] * 8
     assert sorted(member.number for member in group.room().members) == list(range(1, MAX_MEMBERS + 1))
     group.rooms.assign(*group.key(TEACHER), "read", {}, LISTS)
+    written, write = [], RoomFiles.write
+    monkeypatch.setattr(RoomFiles, "write", lambda *room: written.append(room) or time.sleep(0.1) or write(*room))
     assert at_once(partial(group.rooms.tick, *group.key(f"{n:032}"), True) for n in range(16)) == [""] * 16
     assert group.room().now["done"] == list(range(1, 17))
+    assert len(written) < 16, "while the disk is busy the others wait, and are written together"
 
 
 def test_a_room_has_a_teacher_a_language_and_a_last_day(group):

@@ -15,10 +15,10 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 
 from playground.rooms import answers, experiment, question
 from playground.rooms.answers import Answer
+from playground.rooms.files import SET_ASIDE_SECONDS, RoomFiles
 from playground.rooms.question import LEAST, SURE
 from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import Member, Room
-from playground.rooms.store import SET_ASIDE_SECONDS, RoomFiles
 from playground.ui.boot import LISTS
 from tests.rooms.conftest import ANNA, TEACHER, Group, refused
 
