@@ -197,15 +197,15 @@ class SavedRooms:
 
     def _write_waiting(self) -> None:
         """Makes all waiting changes, one after another, and writes each room once."""
-        made: dict[str, list[tuple[Room, Future[Room]]]] = {}
+        drafts: dict[str, list[tuple[Room, Future[Room]]]] = {}
         while self._waiting:
             code, make, outcome = self._waiting.popleft()
             with _reported_to(outcome):
-                room = made[code][-1][0] if code in made else self._find_open(code)
+                room = drafts[code][-1][0] if code in drafts else self._find_open(code)
                 require(room, "rooms.not_in")
                 changed = make(room)
-                made.setdefault(code, []).append((changed, outcome))
-        for changes in made.values():
+                drafts.setdefault(code, []).append((changed, outcome))
+        for changes in drafts.values():
             with _reported_to(*(outcome for _, outcome in changes)):
                 self._save(changes[-1][0])
                 for room, outcome in changes:
