@@ -63,7 +63,7 @@ def list_styles() -> list[str]:
     return [first, *(name for name in list_assets() if name.endswith(".css") and not name.startswith(CORE)), *rest]
 
 
-IMPORT = re.compile(r'^(import|export) (?:\{ (.*) \} from )?"(\..*)";$', re.MULTILINE)
+IMPORT = re.compile(r'^(import|export) (?:\{ (.*) \} from )?"(\..*)";(?: *//.*)?$', re.MULTILINE)
 EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+|\{.*\})", re.MULTILINE)
 PLAIN = r"\1 \2"
 COMMENT = re.compile(r"^ *(?://.*|/\*\*(?:(?!\*/)[\s\S])*\*/)\n", re.MULTILINE)

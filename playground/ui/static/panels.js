@@ -13,7 +13,7 @@ import { render } from "./kinds.js";
 import { windowHeight } from "./space_frame.js";
 import { awaits } from "./room_question.js";
 import { answersOf } from "./checks.js";
-import { reasonHeight } from "./dock.js"; // which draws before this asks
+import { reasonHeight } from "./dock.js";
 
 const LEFT_OUT = new Set(["lang", "tab", "glossary", "api", "plain"]);
 let lastRefresh = 0, late = 0, awaited = "", drawnOf = ""; // what the panel on screen was asked of
