@@ -3,7 +3,8 @@
 import math
 from collections.abc import Mapping
 
-from playground.features.map import kinds, stage, worksheet
+from playground.features import map as kinds
+from playground.features.map import stage, worksheets
 from playground.features.map.edits import build_effect, run_passes
 from playground.features.map.layout import MAX_UNFOLDED, build_plan, list_path
 from playground.features.map.stage import name_columns, name_rows
@@ -129,7 +130,7 @@ def _build_worksheet(view: View, opened: Stage | None) -> dict:
     """Builds the link to a printable worksheet, by a student's number; by default of the open attention."""
     words = {name: view.say(f"map.paper_{name}") for name in ("title", "about", "seed", "open", "key")}
     words["attention"] = view.say("map.worksheet_kind")
-    options = [{"value": kind, "label": view.say(f"map.worksheet_kind_{kind}")} for kind in (*worksheet.KINDS, *worksheet.RUN_SHEETS)]
+    options = [{"value": kind, "label": view.say(f"map.worksheet_kind_{kind}")} for kind in (*worksheets.KINDS, *worksheets.RUN_SHEETS)]
     return kinds.worksheet("worksheet", options, opened.part if opened else "encoder", words)
 
 

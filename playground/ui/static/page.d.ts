@@ -287,7 +287,7 @@ declare global {
     pgText?: string;
     pgLang?: string;
     pgBlock?: Block;
-    pgRedraw?: () => unknown; // draws the block again, see kinds.js
+    pgRedraw?: () => unknown; // draws the block again, see render.js
     pgFigure?: Plotly;
     pgSkeleton?: Plotly | null;
     pgDrawn?: Promise<void>;
