@@ -217,7 +217,7 @@ export interface Fixed {
   controls: string[]; // groups of knobs that are shown
 }
 
-/** A line of the teacher's, or a place to go; see playground/rooms/assignment.py. */
+/** A line of the teacher's, or a place to go; see playground/rooms/room.py. */
 export interface Assignment {
   text: string;
   to: Record<string, string>;
