@@ -12,8 +12,9 @@ from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
 from playground.choices import ALTERATIONS, ARCHITECTURES, ENCODINGS, OPTIMISERS, VARIANTS, Alteration, Encoding, UpdateRule
-from playground.knobs import Knob, Refusal, as_text, declared, fit
+from playground.knobs import Knob, as_text, declared, fit
 from playground.tasks.toy_tasks import TASKS
+from playground.words import Refusal
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3  # the first four ids of every vocabulary
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")

@@ -166,8 +166,7 @@ CARRIED = tuple(name for name, field in FIELDS.items() if field.carried)
 FOLLOWED = tuple(name for name, field in FIELDS.items() if not (field.personal or field.local))  # shared by the teacher of a room
 OF_RUN = tuple(name for name, field in FIELDS.items() if "run" in field.reset_by)  # reset when the run changes
 
-# Former names of fields and values. Links may still use them.
-FORMER_NAMES: dict[str, str] = {}
+# Former values of fields. Links may still use them.
 FORMER_VALUES: dict[str, dict[str, str]] = {
     "tab": {
         "learn": "training", "lives": "teacher_forcing", "whatif": "interventions", "vectors": "embeddings", "health": "diagnostics",
@@ -203,9 +202,8 @@ def current_value(name: str, value: str) -> str:
 
 
 def read_query(query: Mapping[str, str], lists: Lists) -> tuple[dict[str, str], dict[str, Refusal]]:
-    """Returns the fields that a link sets, by their present names, and a Refusal for each invalid one."""
-    values = {FORMER_NAMES.get(name, name): query[name] for name in (*FORMER_NAMES, *FIELDS) if query.get(name)}
-    now = {name: current_value(name, value) for name, value in values.items()}
+    """Returns the fields that a link sets, with their present values, and a Refusal for each invalid one."""
+    now = {name: current_value(name, query[name]) for name in FIELDS if query.get(name)}
     ignored = {name: refusal for name, value in now.items() if (refusal := FIELDS[name].refusal(name, value, lists))}
     return {name: value for name, value in now.items() if name not in ignored}, ignored
 
@@ -221,6 +219,5 @@ def declared() -> dict[str, Any]:
         "followed": FOLLOWED,
         "entries": [name for name, field in FIELDS.items() if field.entry],
         "max_text": MAX_TEXT,
-        "former_names": FORMER_NAMES,
         "former_values": FORMER_VALUES,
     }

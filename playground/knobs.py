@@ -1,38 +1,14 @@
-"""Knobs and the cursor's fields: the possible values of a setting, their names, the check of a value, and the error when it is refused."""
+"""Knobs and the cursor's fields: the possible values of a setting, their names and the check of a value."""
 
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeVar
 
-from playground.words import ENGLISH, known, listed, say
+from playground.words import Refusal, known, say
 
 T = TypeVar("T")
-
-
-class Refusal(Exception):
-    """A request that can't be fulfilled: `key` names the sentence in words/, `values` fill it in.
-
-    The sentence says what is wrong, where, and what to do. `str(refusal)` is English; `say(language)` is any language. A value that is a
-    list is formatted as one in that language.
-    """
-
-    def __init__(self, key: str, **values: object) -> None:
-        super().__init__(key, values)
-        self.key, self.values = key, values
-
-    def __reduce__(self) -> tuple:
-        """Pickles the values by name, for other processes."""
-        return partial(type(self), self.key, **self.values), ()
-
-    def say(self, language: str) -> str:
-        values = {name: listed(language, value) if isinstance(value, (list, tuple)) else value for name, value in self.values.items()}
-        return say(language, self.key, **values)
-
-    def __str__(self) -> str:
-        return self.say(ENGLISH)
 
 
 @dataclass(frozen=True)

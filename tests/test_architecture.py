@@ -23,7 +23,7 @@ figures: numpy |
 tasks: |
 choices: |
 knobs: | words
-config: | tasks choices knobs
+config: | words tasks choices knobs
 logs: | config
 cursor: | words knobs config
 model: torch | config

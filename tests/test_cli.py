@@ -13,8 +13,8 @@ import pandas
 import pytest
 import torch
 
-from playground import __version__
-from playground.cli import main, parser, serving, training
+from playground import __version__, cli
+from playground.cli import main, parser, training
 from playground.cli.training import _experiment
 from playground.config import PRESETS, TASK_STEPS, Refusal, default, to_json
 from playground.data.suggestion import suggest
@@ -264,7 +264,7 @@ def test_a_kept_run_is_frozen_by_its_name(tmp_path, monkeypatch):
 def test_serve_sets_the_variable_of_each_option_and_says_where_the_page_and_its_runs_are(monkeypatch, capsys, tmp_path):
     started = []
     monkeypatch.setattr(os, "environ", {"PORT": "7000", "PLAYGROUND_DATA": "there"})
-    monkeypatch.setattr(serving, "start_page", lambda: started.append(dict(os.environ)))
+    monkeypatch.setattr(cli, "start_page", lambda: started.append(dict(os.environ)))
     main(["serve", "--port", "8000", "--root-path", "/playground", "--open", "--share"])
     options = {"GRADIO_ROOT_PATH": "/playground", "PLAYGROUND_OPEN": "1", "GRADIO_SHARE": "True"}
     assert started == [{"PORT": "8000", "PLAYGROUND_DATA": "there", **options}]

@@ -199,12 +199,6 @@ class Facts:
         return src, tgt
 
     @cached_property
-    def ambiguous(self) -> float:
-        """The fraction of the sources with several targets."""
-        answers = Counter(src for src, _ in {(pair.src, pair.tgt) for pair in self.pairs})
-        return sum(count > 1 for count in answers.values()) / len(answers)
-
-    @cached_property
     def characters(self) -> tuple[int, int, int]:
         """The numbers of distinct characters in the sources, in the targets, and in both together."""
         src, tgt = (set().union(*(pair[side] for pair in self.pairs)) for side in (0, 1))

@@ -9,7 +9,7 @@ import torch
 
 from playground.config import BOS, EOS, MAX_POSITIONS, Refusal
 from playground.decoding.constraints import FREE, Constraints
-from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix, greedy, score
+from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix, greedy
 from playground.model.costs import Pass
 from playground.model.transformer import Transformer
 
@@ -177,10 +177,16 @@ def path(nodes: Sequence[Node], at: int) -> list[int]:
     return places[::-1]
 
 
+def penalise_length(total: float, length: int, length_penalty: float) -> float:
+    """Returns total / ((5 + length) / 6)^length_penalty for a sum of log probabilities (Wu et al. 2016, equation 14): 0 is the plain sum,
+    a higher penalty favours long sentences."""
+    return total / ((5 + length) / 6) ** length_penalty
+
+
 def extend(nodes: Sequence[Node], parent: int, token: int, logprob: float, length_penalty: float) -> Node:
     """Returns the node at `parent` extended by one token."""
     length, total = nodes[parent].length + 1, nodes[parent].total + logprob
-    return Node(parent, token, length, logprob, total, score(total, length, length_penalty))
+    return Node(parent, token, length, logprob, total, penalise_length(total, length, length_penalty))
 
 
 def _hypothesis(nodes: Sequence[Node], at: int) -> Hypothesis:
@@ -272,7 +278,7 @@ def classify(model: Transformer, source: Sequence[int], search: Search, referenc
 
 def _score_reference(model: Transformer, source: Sequence[int], ids: tuple[int, ...], length_penalty: float) -> Hypothesis:
     (forced,) = greedy(model, [source], len(ids), prefix=ids)
-    return Hypothesis(ids, forced.logprobs, score(sum(forced.logprobs), len(ids), length_penalty))
+    return Hypothesis(ids, forced.logprobs, penalise_length(sum(forced.logprobs), len(ids), length_penalty))
 
 
 def follow(search: Search, reference: Hypothesis) -> tuple[tuple[int, ...], tuple[Node, ...]]:

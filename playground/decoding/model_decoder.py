@@ -104,12 +104,6 @@ def clip_prefix(prefix: Sequence[int], max_length: int) -> tuple[tuple[int, ...]
     return (prefix[: prefix.index(EOS) + 1] if EOS in prefix else prefix), most
 
 
-def score(total: float, length: int, length_penalty: float) -> float:
-    """Returns total / ((5 + length) / 6)^length_penalty for a sum of log probabilities (Wu et al. 2016, equation 14): 0 is the plain sum,
-    a higher penalty favours long sentences."""
-    return total / ((5 + length) / 6) ** length_penalty
-
-
 @dataclass(frozen=True)
 class Trace:
     """Attention and probabilities while the model wrote tgt_ids (T tokens) for src_ids (S tokens, EOS at the end).

@@ -99,7 +99,7 @@ def formula(config: ModelConfig, stage: Stage) -> tuple[str, dict[str, str]]:
         values["scale"] = f" / {divisor(config)}" if config.attention_scale else ""
     if name == "W_2":
         shape = {"relu": "max(0, {})", "gelu": "GELU({})", "none": "({})"}[config.activation]
-        values["activated"] = shape.format(_hidden(config))
+        values["activated"] = shape.format("x W_1 + b_1" if config.bias else "x W_1")
     if name == "scaled":
         values["divisor"] = divisor(config)
     if name == "activated":
@@ -112,10 +112,6 @@ def formula(config: ModelConfig, stage: Stage) -> tuple[str, dict[str, str]]:
 def divisor(config: ModelConfig) -> str:
     """Returns the divisor of the scores: the square root of d_k in the paper."""
     return {0.25: "∜d_k", 0.5: "√d_k", 1.0: "d_k"}[config.attention_scale]
-
-
-def _hidden(config: ModelConfig) -> str:
-    return "x W_1 + b_1" if config.bias else "x W_1"
 
 
 BIASES = {"q": "b_Q", "k": "b_K", "v": "b_V", "W_o": "b_O", "hidden": "b_1", "W_2": "b_2", "logits": "b"}

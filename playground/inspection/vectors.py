@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from playground.inspection import Fact, percent
-from playground.model import positions as model
+from playground.model.positions import BASE, sinusoids as build_sinusoids
 
 MUCH = 0.5  # absolute cosine from which two vectors count as aligned or opposed
 
@@ -142,14 +142,14 @@ def _two_digits(value: float) -> str:
 
 def sinusoids(length: int, d_model: int) -> np.ndarray:
     """Returns the model's own table of sinusoids: (L, D) float32."""
-    return model.sinusoids(length, d_model).numpy()
+    return build_sinusoids(length, d_model).numpy()
 
 
 def frequencies(d_model: int) -> np.ndarray:
     """Returns the radians per position of each pair of dimensions: (D / 2,), 1 for the first pair. Raises ValueError for an odd width."""
     if d_model < 2 or d_model % 2:
         raise ValueError(f"d_model must be even, not {d_model}")
-    return model.BASE ** (-np.arange(0, d_model, 2) / d_model)
+    return BASE ** (-np.arange(0, d_model, 2) / d_model)
 
 
 def rotation(d_model: int, k: int) -> np.ndarray:

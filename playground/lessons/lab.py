@@ -53,7 +53,7 @@ class Grid:
     values: np.ndarray
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    scale: str = "signed"  # as in features/shared/features/shared/figures/tensor.py: "signed", "probability" or "plain"
+    scale: str = "signed"  # as in features/shared/figures/tensor.py: "signed", "probability" or "plain"
     hue: str = "encoder"  # "encoder", "decoder" or "cross"
     mask: np.ndarray | None = None  # True where a query can attend
     digits: int = 2  # decimals of numbers printed in cells

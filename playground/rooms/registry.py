@@ -17,7 +17,7 @@ from playground.cursor import FIELDS, FOLLOWED, check
 from playground.knobs import Lists
 from playground.logs import event, pseudonym
 from playground.rooms import activities, experiment, room as settings
-from playground.rooms.room import MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, RunLimits, clean_code, clean_name, require, ticket_of
+from playground.rooms.room import MAX_DAYS, MAX_MEMBERS, NAME, TEACHER, Member, Room, RunLimits, clean_code, clean_line, require, ticket_of
 from playground.rooms.store import SavedRooms
 from playground.runs.admission import Rules
 from playground.runs.identity import owner_of
@@ -71,7 +71,7 @@ class Rooms(SavedRooms):
         """Adds the caller to the room under this name; for a member only the name changes. Raises Refusal: no such room, too many wrong
         codes, or a full room."""
         require(token, "runs.no_token")
-        name = clean_name(nickname)
+        name = clean_line(nickname, NAME)
         with self._lock:
             wrong = self._wrong_in_class if self._joined.wait(address, 2) else self._wrong
             _require_rate(wrong, address)

@@ -94,11 +94,6 @@ def ticket_of(code: str, token: str) -> str:
     return owner_of(f"{code} {token}") if token else ""
 
 
-def clean_name(name: str) -> str:
-    """Returns a nickname cleaned for storage."""
-    return clean_line(name, NAME)
-
-
 def clean_line(text: str, most: int) -> str:
     """Returns one line of at most `most` characters, without invisible and control characters."""
     whole = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())

@@ -14,7 +14,7 @@ from playground.data.corpus import Corpus, build_corpus
 from playground.reading.pairs import Pairs
 from playground.runs.corpora import vocabularies
 from playground.runs.limits import machine_cores, machine_devices
-from playground.runs.machine_speed import MachineSpeed, Work, count_layers, measure_speed, product_speedup, step_work
+from playground.runs.machine_speed import MachineSpeed, Work, count_layers, estimate_work, measure_speed, product_speedup
 from playground.words import duration, say, short
 
 log = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ def _estimate_step(experiment: Experiment, pairs: Pairs | None, device: str, sam
 def _estimate_work(experiment: Experiment, pairs: Pairs | None, sample: Sampler) -> Work:
     data = replace(experiment.data, train_size=SAMPLE, validation_size=10, data_seed=1)
     corpus = sample(data, experiment.model.share_embeddings == "all")
-    return step_work(experiment, corpus, _estimate_vocabularies(corpus, data, pairs) if pairs else None)
+    return estimate_work(experiment, corpus, _estimate_vocabularies(corpus, data, pairs) if pairs else None)
 
 
 def _get_speed(device: str) -> MachineSpeed:

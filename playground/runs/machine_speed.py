@@ -69,8 +69,8 @@ class Work:
         return 1 - self.tokens / self.cells
 
 
-def step_work(experiment: Experiment, corpus: Corpus, sizes: tuple[int, int] | None = None) -> Work:
-    """Estimates a step of this experiment; the corpus may be a small one of the same kind, with vocabularies of other `sizes`."""
+def estimate_work(experiment: Experiment, corpus: Corpus, sizes: tuple[int, int] | None = None) -> Work:
+    """Estimates the work of a step; the corpus may be a small one of the same kind, with vocabularies of other `sizes`."""
     config, (src_vocab, vocab) = experiment.training, sizes or (corpus.src_tokenizer.size, corpus.tgt_tokenizer.size)
     size = min(config.batch_size, MAX_PAIRS) if config.batch_unit == "sentences" else min(config.batch_size, MAX_PAIRS * 2 * corpus.longest)
     scale = config.batch_size / size
@@ -124,7 +124,7 @@ def _measure_speed(device: str) -> MachineSpeed:
     on_cpu = device == "cpu"
     experiments = [Experiment().with_(**knobs) for knobs in ((TINY, SMALL, PRODUCTS) if on_cpu else ON_GPU)]
     corpora = [build_corpus(experiment.data) for experiment in experiments]
-    work = [step_work(*arguments) for arguments in zip(experiments, corpora, strict=True)]
+    work = [estimate_work(*arguments) for arguments in zip(experiments, corpora, strict=True)]
     trainings = [Training(*arguments, device) for arguments in zip(experiments, corpora, strict=True)]
     seconds = _time_steps(trainings, time.thread_time if on_cpu else time.perf_counter)
     return solve_speed(list(zip(map(count_layers, experiments), work, strict=True)), seconds)

@@ -271,7 +271,7 @@ def _give_tokenizers(pairs: Pairs, tokenizers: Sequence[tuple[str, bytes]]) -> P
     """Gives the pairs own tokenizers: one file for both sides, or one for each. Raises Refusal."""
     if not tokenizers:
         return pairs
-    from playground.data.given import read_tokenizer  # here, since few uploads need its library
+    from playground.data.own_tokenizers import read_tokenizer  # here, since few uploads need its library
 
     documents = tuple(read_tokenizer(normalise(name)[:60], data).to_bytes().decode() for name, data in tokenizers)
     note = ("data.note_tokenizer", {"names": ", ".join(normalise(name)[:60] for name, _ in tokenizers)})

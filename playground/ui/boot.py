@@ -97,7 +97,7 @@ def collect_boot_data(runs: Runs, parameters: Mapping[str, str], token: str) -> 
         "words": words,
         "glossary": glossary(chosen),
         "course": course.declare_lessons(chosen),
-        "labs": labs.list_titles(chosen),
+        "labs": {name: lab.say(chosen, "title") for name, lab in LABS.items()},
         "dealt_labs": labs.list_dealable(chosen),
         "knobs": CONTROLLED,
         "groups": {group: [*first, *more] for group, (first, more) in GROUPS.items()},
@@ -133,11 +133,8 @@ def last_run(runs: Runs, token: str) -> str:
 
 def list_runs(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, str]]]:
     """Returns the runs a visitor can choose: their own, the origins of those, and those shipped with the app."""
-    return {
-        "mine": [{"id": run.id, "title": title(run, chosen, token)} for run in runs.list_owned(token)],
-        "other": [{"id": run.id, "title": title(run, chosen, token)} for run in origins(runs, token)],
-        "shipped": [{"id": run.id, "title": title(run, chosen, token)} for run in runs.shipped()],
-    }
+    groups = {"mine": runs.list_owned(token), "other": origins(runs, token), "shipped": runs.shipped()}
+    return {name: [{"id": run.id, "title": title(run, chosen, token)} for run in group] for name, group in groups.items()}
 
 
 def describe_run(runs: Runs, reader: Reader, run_id: str, token: str, parameters: Mapping[str, str]) -> dict[str, Any]:

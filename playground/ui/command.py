@@ -164,10 +164,10 @@ def copy(runs: Runs, command: Command) -> dict:
 
 
 def repeat(runs: Runs, command: Command) -> dict:
-    """Repeats a run with other seeds: the next one, or the missing ones of `seeds.FIRST_SEEDS`; returns all runs for overlaid curves."""
+    """Repeats a run with other seeds: the next one, or missing ones of `FIRST_SEEDS`; returns all runs for overlaid curves."""
     source = runs.get(command.run)
     by_seed = selected_runs.runs_by_seed(source, [source, *runs.list_owned(command.token), *runs.shipped()])
-    missing = selected_runs.missing_seeds(by_seed) if command.values.get("all") else [selected_runs.next_seed(by_seed)]
+    missing = selected_runs.missing_seeds(by_seed, bool(command.values.get("all")))
     new_runs = runs.repeat(source.id, missing, command.token) if missing else []
     overlaid_runs = selected_runs.choose_overlaid(by_seed | dict(zip(missing, new_runs, strict=True)), missing)
     key = "compare.repeated" if new_runs else "compare.repeated_already"

@@ -23,9 +23,9 @@ from playground.ui.command import answer_call
 from playground.ui.controls import describe_cost as outlook_of, draw_schedule, preset_update, translate
 from playground.ui.endpoints import to_gradio_error
 from playground.ui.network import address_of
-from playground.ui.rights import PUBLIC, Listeners
+from playground.ui.rights import PUBLIC, Listeners, language_of
 from playground.ui.turns import Turns
-from playground.words import preferred, say
+from playground.words import say
 
 # the script's requests to Gradio: words in another language, other values of the controls, a cost estimate
 EVENTS = ("relabel", "settings", "look_ahead")
@@ -106,7 +106,7 @@ class Handlers:
     def arrive(self, asked: Any, request: gr.Request) -> list:
         own = read_text(asked, "own") if uploading.find_pairs(self._runs, read_text(asked, "own"), read_text(asked, "ticket")) else ""
         values = link_values(self._runs, link_query(asked, request), self._knobs)
-        return [*values, {"own": own}, *self.relabel({"language": _language(request)})]
+        return [*values, {"own": own}, *self.relabel({"language": language_of(request)})]
 
     def relabel(self, asked: Any) -> list:
         language = read_text(asked, "language")
@@ -246,11 +246,6 @@ def link_values(runs: Runs, query: Mapping[str, str], names: list[str]) -> list:
     first = runs.shipped()[:1] if not {"run", *names} & {*query} else []
     flat = (disclosed(first[0]) if first else read_link(runs, query)[0]).flat()
     return [flat[name] for name in names]
-
-
-def _language(request: gr.Request) -> str:
-    """Returns the language of the link, else the browser's."""
-    return preferred(request.headers.get("accept-language", ""), request.query_params.get("lang", ""))
 
 
 def updates(names: Iterable[str], changes: Mapping[str, Any]) -> list:

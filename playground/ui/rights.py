@@ -265,14 +265,14 @@ def respond_not_found(request: Request) -> Response:
 
 def respond_refusal(refusal: Refusal, status: int, request: Request, headers: Mapping[str, str] | None = None) -> Response:
     """Returns a refusal with a status, in the request's language; with `detail` too, which Gradio's script shows."""
-    sentence = refusal.say(preferred(request.headers.get("Accept-Language", ""), request.query_params.get("lang", "")))
+    sentence = refusal.say(language_of(request))
     body = orjson.dumps({"error": sentence, "detail": sentence, "key": refusal.key})
     return Response(body, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
 
 
-def exception_handlers() -> dict[type[Exception], Callable]:
-    """Returns exception handlers for the app, with sentences where Gradio and FastAPI have only a status."""
-    return {HTTPException: _handle_status, RequestValidationError: _handle_invalid}
+def language_of(request: Request) -> str:
+    """Returns the language of the link, else the browser's."""
+    return preferred(request.headers.get("Accept-Language", ""), request.query_params.get("lang", ""))
 
 
 async def _handle_status(request: Request, error: HTTPException) -> Response:
@@ -287,3 +287,7 @@ async def _handle_status(request: Request, error: HTTPException) -> Response:
 
 async def _handle_invalid(request: Request, error: RequestValidationError) -> Response:
     return respond_refusal(Refusal("page.not_a_command"), 400, request)
+
+
+# For the app: sentences where Gradio and FastAPI have only a status.
+EXCEPTION_HANDLERS: dict[type[Exception], Callable] = {HTTPException: _handle_status, RequestValidationError: _handle_invalid}

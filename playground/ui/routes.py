@@ -21,7 +21,7 @@ from playground.features.board import panel as board
 from playground.features.compare import table
 from playground.features.data import preview
 from playground.features.lessons import checks
-from playground.features.map import worksheet
+from playground.features.map import worksheets
 from playground.features.registry import PANELS, check
 from playground.features.shared import uploading
 from playground.features.shared.queries.reader import Reader
@@ -169,7 +169,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         get("/code", LINK, lambda request: snippets(runs, reader, request.query_params, _token(request))),
         get("/qr", PUBLIC, _draw_qr),
         get("/handin", VISITOR, responses.handin),
-        get(f"/{worksheet.PATH}", PUBLIC, lambda request: _print_worksheet(request, responses.view)),
+        get(f"/{worksheets.PATH}", PUBLIC, lambda request: _print_worksheet(request, responses.view)),
         GuardedRoute(f"{PREFIX}/asset/{{version}}/{{name:path}}", _send_asset, PUBLIC, cost=FILE),
         GuardedRoute(f"{PREFIX}/live/{{run}}", responses.live, LINK, stream="visitor"),
     ]
@@ -206,8 +206,8 @@ def _draw_qr(request: Request) -> Response:
 
 def _print_worksheet(request: Request, open_view: Callable[[Request], View]) -> Response:
     stylesheet = f"asset/{asset_version()}/{CORE}worksheet.css"
-    page = worksheet.render_page(request.query_params, stylesheet, lambda: open_view(request))
-    return HTMLResponse(page, headers=worksheet.HEADERS)
+    page = worksheets.render_page(request.query_params, stylesheet, lambda: open_view(request))
+    return HTMLResponse(page, headers=worksheets.HEADERS)
 
 
 async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: Pace) -> AsyncIterator[bytes]:

@@ -54,7 +54,7 @@ from playground.ui.endpoints import MENU_ENTRY, Call, add_endpoints, bind_endpoi
 from playground.ui.guard import Bodies, Guard, store_uploads, uploads_folder
 from playground.ui.network import PORT, choose_port, describe_lan, is_loopback, server_name
 from playground.ui.page import build_page, theme
-from playground.ui.rights import API, Gate, GuardedRoute, Listeners, Table, exception_handlers
+from playground.ui.rights import API, EXCEPTION_HANDLERS, Gate, GuardedRoute, Listeners, Table
 from playground.ui.routes import routes
 from playground.ui.turns import MAX_WAITING, Tally, Turns
 from playground.words import ENGLISH, say
@@ -109,7 +109,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
             **mcp_arguments,
             "routes": own_routes,  # matched before Gradio's, from the first request on
             "middleware": build_middleware(_rewriters(first_screen), _guards(Table(own_routes), runs, listeners, turns, streams)),
-            "exception_handlers": exception_handlers(),
+            "exception_handlers": EXCEPTION_HANDLERS,
         },
     )
     gradio_private.guard_connections(demo, runs.limits)

@@ -20,10 +20,6 @@ def change_nothing(model: Transformer) -> None:
     """Leaves a model unchanged."""
 
 
-def no_parameters(config: ModelConfig) -> int:
-    return 0
-
-
 @dataclass(frozen=True)
 class Variant:
     """The implementation of a variant of playground/choices.py.
@@ -34,7 +30,7 @@ class Variant:
     change: Callable[[Transformer], None] = change_nothing
     batch: Callable[[Batch], Batch] | None = None
     loss: Callable[[Tensor, Tensor, float], Tensor] | None = None
-    extra_parameters: Callable[[ModelConfig], int] = no_parameters  # beyond the paper's model; negative where some are missing
+    extra_parameters: Callable[[ModelConfig], int] = lambda config: 0  # beyond the paper's model; negative where some are missing
 
     def argmax_is_greedy(self, model: Transformer) -> bool:
         """Tests whether greedy decoding writes the likeliest token of teacher forcing after right tokens, so that one pass suffices

@@ -22,7 +22,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2s
 from pathlib import Path
 from string import Formatter
@@ -158,6 +158,29 @@ def _pieces(text: str, values: dict[str, object]) -> Iterator[str]:
 def known(language: str, key: str) -> bool:
     """Returns whether `key` has a sentence in `language`."""
     return key in entries(language)
+
+
+class Refusal(Exception):
+    """A request that can't be fulfilled: `key` names its sentence, `values` fill it in.
+
+    The sentence says what is wrong, where, and what to do. `str(refusal)` is English; `say(language)` is any language. A value that is a
+    list is formatted as one in that language.
+    """
+
+    def __init__(self, key: str, **values: object) -> None:
+        super().__init__(key, values)
+        self.key, self.values = key, values
+
+    def __reduce__(self) -> tuple:
+        """Pickles the values by name, for other processes."""
+        return partial(type(self), self.key, **self.values), ()
+
+    def say(self, language: str) -> str:
+        values = {name: listed(language, value) if isinstance(value, (list, tuple)) else value for name, value in self.values.items()}
+        return say(language, self.key, **values)
+
+    def __str__(self) -> str:
+        return self.say(ENGLISH)
 
 
 def browser_tags(language: str) -> list[str]:

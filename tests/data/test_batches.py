@@ -18,7 +18,7 @@ from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal
 from playground.data import tokenizers
 from playground.data.batches import ROW_WIDTHS, batches, collate, pad_to_multiple, part_sizes, split_batch
 from playground.data.corpus import Item, LazySequence
-from playground.data.given import read_tokenizer
+from playground.data.own_tokenizers import read_tokenizer
 from playground.data.readable import continuing_tokens, find_unknown, replace_word, spell_word
 from playground.data.tokenizers import LARGEST, CharacterTokenizer, WordTokenizer, load_tokenizer, train_tokenizer
 from playground.reading.text import normalise

@@ -61,7 +61,7 @@ def gallery(length=12, width=720, hard=True, **style):
         "matrix_wide": attention.matrix(weights[:1], decoder[:1], words, mask=padding, **cells),
         "small_matrices": attention.small_matrices(np.stack([weights[:9]] * 3), decoder[:9], words, ["a", "b", "c"], 2, **cells),
         "step_bars": attention.step_bars(weights[0], words, mask=padding[0], right=0, **cells),
-        "top_tokens": graph.top_tokens(words[:5], np.sort(weights[0])[::-1][:5], chosen=0, right=0, **cells),
+        "top_tokens": graph.top_tokens(words[:5], np.sort(weights[0])[::-1][:5], chosen=0, **cells),
         "pairs": changes.pairs(words, weights[0], weights[-1], chosen=0, **cells),
         "losses": changes.losses(words, 100 * weights[0] - 5, 20 * weights[-1], kind="cross", least=-5, most=100, off=[True], **cells),
         "votes": votes_figure.votes(answer, 4 * weights[0] - 1, *voters, tokens_of=(words[0], words[-1]), **cells),

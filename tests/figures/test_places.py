@@ -168,10 +168,10 @@ def notes(picture):
 
 
 def test_the_likeliest_tokens_stand_in_order_and_no_number_claims_certainty_where_there_is_none():
-    style = Style({"taken": "taken", "right": "right"})
-    figure = graph.top_tokens(["dog", "cat", "<eos>"], [0.5, 0.3, 0.2], chosen=1, right=0, style=style)
+    style = Style({"taken": "taken"})
+    figure = graph.top_tokens(["dog", "cat", "<eos>"], [0.5, 0.3, 0.2], chosen=1, style=style)
     trace, layout = figure["data"][0], figure["layout"]
-    assert (trace["x"], trace["text"]) == ([0.5, 0.3, 0.2], ["0.50 · right", "0.30 · taken", "0.20"])
+    assert (trace["x"], trace["text"]) == ([0.5, 0.3, 0.2], ["0.50", "0.30 · taken", "0.20"])
     assert (layout["xaxis"]["range"], layout["yaxis"]["range"]) == ([0, 1], [2.5, -0.5])  # the first on top
     assert layout["yaxis"]["ticktext"] == ["dog", "cat", "&lt;eos&gt;"]
     figure = graph.frequencies(["a", "b", "c", "d"], [5, 9, 5, 1], most=3, kind="decoder")

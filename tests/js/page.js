@@ -183,7 +183,7 @@ export const KNOWN = {
     defaults: { run: "", step: "", text: "", tab: "training", part: "cross", layer: "", head: "", follow: "off", q: "", k: "", lang: "", lab: "", guess: "" },
     resets: { run: ["step", "text", "layer", "head", "q", "k"], text: ["q", "k"], part: ["layer", "head", "q", "k"], lab: ["guess"] },
     carried: ["text", "layer", "head", "q", "k"], followed: ["run", "text", "tab", "layer", "head"],
-    entries: ["run", "tab", "lab"], personal: ["guess"], max_text: 2000, former_names: {}, former_values: {},
+    entries: ["run", "tab", "lab"], personal: ["guess"], max_text: 2000, former_values: {},
   },
   languages: { en: { name: "English", html: "en", browser: ["en"] }, zh: { name: "中文", html: "zh-CN", browser: ["zh"] } },
   places: { train: ["training", "data"], inside: ["map", "masks"], lessons: ["course", "labs"] },

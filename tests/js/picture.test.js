@@ -20,7 +20,7 @@ document.head = {
 };
 const { draw, drawNow } = await import("../../playground/ui/static/picture.js");
 const { change, move } = await import("../../playground/ui/static/store.js");
-const { render } = await import("../../playground/ui/static/kinds.js");
+const { render } = await import("../../playground/ui/static/render.js");
 
 const FIGURE = { data: [{ x: [1] }], layout: {} };
 const tick = () => new Promise((go) => setTimeout(go, 5));

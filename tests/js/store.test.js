@@ -23,12 +23,11 @@ beforeEach(async () => {
   heard = [];
 });
 
-test("a link says the fields, also by former names, and the language; what of it can't be used is let go of before anything is drawn", async () => {
+test("a link says the fields, also former values, and the language; what of it can't be used is let go of before anything is drawn", async () => {
   const known = structuredClone(KNOWN);
-  Object.assign(known.cursor, { former_names: { view: "tab" }, former_values: { tab: { lives: "forcing" } } });
+  known.cursor.former_values = { tab: { lives: "forcing" } };
   for (const [query, fields, more] of [
-    ["?q=3&part=decoder&tab=", { q: "3", part: "decoder", tab: "training", k: "" }], ["?view=map", { tab: "map" }, { known }],
-    ["?view=lives", { tab: "forcing" }, { known }], ["?tab=lives", { tab: "forcing" }, { known }], ["?view=map&tab=data", { tab: "data" }, { known }],
+    ["?q=3&part=decoder&tab=", { q: "3", part: "decoder", tab: "training", k: "" }], ["?tab=lives", { tab: "forcing" }, { known }],
     ["?lang=zh", { lang: "zh" }], ["", { lang: "zh" }, { languages: ["fr", "zh-TW", "en"] }], ["", { lang: "en" }, { languages: ["zha", "fr"] }],
   ]) assert.deepEqual(at(await opened(query, more), fields), fields, query);
   assert.deepEqual(Object.keys(store.cursor), Object.keys(KNOWN.cursor.defaults));

@@ -13,7 +13,7 @@ PLAYGROUND = Path(__file__).parents[2] / "playground"
 FILE = PLAYGROUND / "ui" / "static" / "blocks.d.ts"
 BEGINNING = "// Fields of every kind of block, made from the declarations of all features by `npm run types`.\n"
 for _file in sorted((PLAYGROUND / "features").glob("*/__init__.py")):
-    import_module(f"playground.features.{_file.parent.name}" + ".kinds" * (_file.parent / "kinds.py").exists())
+    import_module(f"playground.features.{_file.parent.name}")
 SIMPLE = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null", Any: "any", Block: "Block"}
 
 

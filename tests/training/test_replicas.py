@@ -16,7 +16,7 @@ from playground.data.batches import Batch, batches, collate, split_batch
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
-from playground.runs.machine_speed import BATCHES, step_work
+from playground.runs.machine_speed import BATCHES, estimate_work
 from playground.runs.queue.parallel import Helpers
 from playground.training import replicas
 from playground.training.fast_step import MAX_GRAPHS, CapturedSteps
@@ -116,7 +116,7 @@ def test_products_of_a_step_are_what_torch_counts(knobs):
             with FlopCounterMode(display=False) as counter:
                 optimiser.step()
             counted += BATCHES * counter.get_total_flops()
-    work = step_work(training.experiment, training.corpus)
+    work = estimate_work(training.experiment, training.corpus)
     assert (work.tokens, work.cells) == (tokens / BATCHES, cells / BATCHES)
     assert work.padding == pytest.approx(1 - tokens / cells)
     parameters = sum(parameter.numel() for parameter in model.parameters())

@@ -14,7 +14,7 @@ from playground.lessons.labs.nn_transformer.conversion import layer_pairs
 from playground.model.copies import shadow_copy, shared_copy, trainable_copy
 from playground.model.costs import parameter_count, update_counts
 from playground.model.masks import causal_mask, padding_mask
-from playground.runs.machine_speed import step_work
+from playground.runs.machine_speed import estimate_work
 from playground.training.replicas import FastAttention, FastDropout, FastLinear, replica
 from playground.training.step import cross_entropy
 from playground.variants import ALL, Variant, alternatives, bugs, build, decoder_only, merge, recurrent, variant_of
@@ -92,7 +92,7 @@ def test_every_variant_of_a_model_changes_what_it_computes_and_is_declared():
         parts = len(training_of(**altered(variant), threads=2).replicas)
         assert (parts == 1) == (variant in ("padding_in_loss", "batch_norm")), variant
     first, two = (training_of(variant="batch_norm", threads=threads) for threads in (1, 2))
-    assert step_work(first.experiment, first.corpus) == step_work(two.experiment, two.corpus), "the work told beforehand knows it too"
+    assert estimate_work(first.experiment, first.corpus) == estimate_work(two.experiment, two.corpus), "the estimated work knows it too"
     assert [step.loss for step in first.steps()] == pytest.approx([step.loss for step in two.steps()], rel=1e-3)
 
 

@@ -6,7 +6,7 @@ import { cursor, move, page, subscribe } from "../../ui/static/store.js";
 import { button, h, say, updateAttributes } from "../../ui/static/dom.js";
 import { isGrowing } from "../../ui/static/live.js";
 import { gridOf, kindOf } from "../../ui/static/picture.js";
-import { register } from "../../ui/static/kinds.js";
+import { register } from "../../ui/static/render.js";
 
 /** @typedef {import("../../ui/static/blocks").HeadsBlock} HeadsBlock */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Box in px of the window */
@@ -39,7 +39,7 @@ export class Crowd {
   block;
   /** @type {HTMLElement} */
   element;
-  /** @type {import("../../ui/static/kinds").Panel} */
+  /** @type {import("../../ui/static/render").Panel} */
   panel;
   /** @type {HTMLElement} */
   layers;

@@ -6,7 +6,7 @@ import { caption } from "../../ui/static/glossary.js";
 import { cursor, move, page, subscribe } from "../../ui/static/store.js";
 import { asTable, point } from "../../ui/static/picture.js";
 import { ownDrawing, relabelSave, saveButtons } from "../../ui/static/downloads.js";
-import { register } from "../../ui/static/kinds.js";
+import { register } from "../../ui/static/render.js";
 
 const TALL = 360, LOW = 150, WIDEST = 84, EDGE = 8, NUMBER = 18, LEGEND = 40; // px: between the rows at most and at least, of a token, around them
 const THICK = 7; // px of a weight of 1

@@ -6,7 +6,7 @@ import { button, h, svg } from "../../ui/static/dom.js";
 import { folded } from "../../ui/static/glossary.js";
 import { miniature } from "../../ui/static/thumbnails.js";
 import { lightened, relabelSave, saveButtons } from "../../ui/static/downloads.js";
-import { register } from "../../ui/static/kinds.js";
+import { register } from "../../ui/static/render.js";
 
 register("modelview", (element, block) => {
   element.pgBlock = block;

@@ -115,7 +115,7 @@ def build_controls(view: View, part: str, mode: str) -> dict:
         "choices",
         blocks.choice("view", "view", view.say("heads.view"), modes, mode),
         blocks.choice("part", "part", view.say("page.part"), parts, part) if single else None,
-        heads.build_follow_choice(view) if single else None,
+        view.offer("follow", "follow", "page.follow") if single else None,
         blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target")) if part != "encoder" or not single else None,
         css="controls",
     )

@@ -9,7 +9,7 @@ import { act, activities } from "../../ui/static/room.js";
 import { FORMS } from "../../ui/static/room_dialog.js";
 import { guessAt, isHere, openQuestion } from "../../ui/static/room_question.js";
 import { sample } from "../../ui/static/pen.js";
-import { register } from "../../ui/static/kinds.js";
+import { register } from "../../ui/static/render.js";
 import { open } from "../../ui/static/dialogs.js";
 
 const TURN = 3000; // milliseconds until a run that waits for its turn asks again

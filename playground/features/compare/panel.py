@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from playground.config import Refusal
 from playground.features.compare.table import build_table, format_number, format_reached
-from playground.features.shared import blocks, naming as compare, panels, selected_runs
+from playground.features.shared import blocks, naming, panels, selected_runs
 from playground.features.shared.figures import runs as pictures
 from playground.features.shared.queries.learning_curves import Band, LearningCurve, band, common_end, learning_curve
 from playground.features.shared.selected_runs import (
@@ -62,7 +62,7 @@ def _build_storage(view: View) -> list[dict]:
         [view.say("compare.kept", count=share.count, used=megabytes(share.used), most=megabytes(share.limit))] if share.count else []
     )
     if share.next:
-        name = compare.name(share.next, view.language, view.token)
+        name = naming.name(share.next, view.language, view.token)
         if share.crowded:
             sentences.append(view.say("compare.kept_crowded", name=name))
         else:
@@ -177,14 +177,14 @@ def _write_caption(
 
 def _list_notes(view: View, chosen: list[Run], over: str, ends_differ: bool, has_repeats: bool) -> list[str]:
     """Lists notes on the comparison. `ends_differ`: of the curves; `has_repeats`: some runs differ only in their seed."""
-    has_tasks, has_bands = len(set(map(compare.task_of, chosen))) > 1, has_repeats and view.choice("seeds") == "band"
+    has_tasks, has_bands = len(set(map(naming.task_of, chosen))) > 1, has_repeats and view.choice("seeds") == "band"
     keys = ["other_tasks"] * has_tasks + [f"{over}_about"] + ["band_about"] * has_bands + ["end_about"] * ends_differ
     return [view.say(f"compare.{key}") for key in keys]
 
 
 def _build_repeats(view: View, run: Run) -> list[dict]:
     """Builds the buttons that train the same run with other seeds, to show how much of a difference is chance."""
-    name = compare.name(run, view.language, view.token)
+    name = naming.name(run, view.language, view.token)
     values_by_id = {"seed": {"run": run.id}, "seeds": {"run": run.id, "all": True}}
     return [
         blocks.button(f"again-{id}", "command", view.say(f"compare.again_{id}", name=name), command="repeat", values=values)

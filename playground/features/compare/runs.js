@@ -6,7 +6,7 @@ import { button, h, icon, modelText, replaceChildren, say, svg } from "../../ui/
 import { chooseRun, command } from "../../ui/static/actions.js";
 import { openDelete, openRename } from "../../ui/static/dialogs.js";
 import { sample } from "../../ui/static/pen.js";
-import { chips, register } from "../../ui/static/kinds.js";
+import { chips, register } from "../../ui/static/render.js";
 
 const unfolded = new Set(); // runs of which all differences are shown, also when the table is drawn anew
 

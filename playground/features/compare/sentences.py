@@ -11,7 +11,7 @@ from playground.config import EOS, Refusal
 from playground.data.corpus import Corpus
 from playground.decoding import greedy
 from playground.features import compare as kinds
-from playground.features.shared import blocks, heads, naming as compare, panels
+from playground.features.shared import blocks, heads, naming, panels
 from playground.features.shared.blocks.general import Saved
 from playground.features.shared.figures import runs as pictures
 from playground.features.shared.heads import compute_mask, draw_large_head, name_axes
@@ -74,7 +74,7 @@ def _build_heads(views: list[View], run_names: list[str]) -> list[dict]:
     for at, (view, name) in enumerate(zip(same, run_names, strict=True)):
         figure, *cell = draw_large_head(view, f"head-{at}", view.part)
         figures.append(blocks.column(f"side-{at}", figure | {"title": f"{name} · {figure['title']}"}, *cell))
-    names = [compare.name(view.run, view.language, view.token) for view in views]
+    names = [naming.name(view.run, view.language, view.token) for view in views]
     return [blocks.row("sides", *figures, css="halves"), *_build_difference(same, names)]
 
 

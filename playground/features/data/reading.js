@@ -8,7 +8,7 @@ import { reply } from "../../ui/static/actions.js";
 import { isFrozen } from "../../ui/static/server.js";
 import { blocksOf } from "../../ui/static/answers.js";
 import { listenerInputs } from "../../ui/static/knobs.js";
-import { render } from "../../ui/static/kinds.js";
+import { render } from "../../ui/static/render.js";
 import { ACTS } from "../../ui/static/controls.js";
 
 const SHOWN = 8; // columns of the preview; the chosen ones are always among them

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from playground.features.interventions import figure as pictures, kinds
+from playground.features import interventions as kinds
+from playground.features.interventions import figure as pictures
 from playground.features.interventions.query import InterventionResult
 from playground.features.shared import blocks
 from playground.features.shared.figures.graph import short

@@ -4,7 +4,7 @@
 import { button, childrenOf, h, modelText, replaceChildren, same } from "../../ui/static/dom.js";
 import { cursor, move } from "../../ui/static/store.js";
 import { thumbnail } from "../../ui/static/thumbnails.js";
-import { chips, register } from "../../ui/static/kinds.js";
+import { chips, register } from "../../ui/static/render.js";
 
 /** Heads by part and layer. A switch that is pressed is off. The buttons stay while only what is off changes, and so does the focus. */
 register("switches", (element, block) => {

@@ -5,7 +5,8 @@ from functools import partial
 import numpy as np
 
 from playground.config import BOS, SPECIAL_TOKENS
-from playground.features.interventions import edit_row, figure as pictures, kinds, patching
+from playground.features import interventions as kinds
+from playground.features.interventions import edit_row, figure as pictures, patching
 from playground.features.interventions.query import InterventionResult, compare_outputs
 from playground.features.shared import blocks, panels
 from playground.features.shared.decoding import build_comparison

@@ -55,11 +55,6 @@ def panel(view: View) -> dict:
     return {"step": None, "of": lab.say(view.language, "title"), **_build_page(view, lab)}
 
 
-def list_titles(language: str) -> dict[str, str]:
-    """Returns the title of every lab, for the page's script."""
-    return {name: lab.say(language, "title") for name, lab in LABS.items()}
-
-
 def list_dealable(language: str) -> dict[str, dict[str, Any]]:
     """Returns the labs whose arms a teacher can deal to a class: the arms' names, the default ones, the minutes, and the
     students that a verdict needs."""

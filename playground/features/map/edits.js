@@ -3,7 +3,7 @@
 
 import { cursor, maxText, move } from "../../ui/static/store.js";
 import { button, h, isEnter, minus, replaceChildren, update } from "../../ui/static/dom.js";
-import { register } from "../../ui/static/kinds.js";
+import { register } from "../../ui/static/render.js";
 import { typedNumber } from "./sheet.js";
 
 register("editor", (element, block) => {

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from playground.features.map.kinds import FoldLine, Join, TilesLine, TokensLine
+from playground.features.map import FoldLine, Join, TilesLine, TokensLine
 from playground.features.shared.figures.plain import make_miniature
 from playground.features.shared.queries.activations import SentenceActivations
 from playground.features.shared.view import View, tokens

@@ -3,7 +3,7 @@
 
 import { cursor, move } from "../../ui/static/store.js";
 import { button, childrenOf, h, svg, update, updateAttributes } from "../../ui/static/dom.js";
-import { chips, register, render } from "../../ui/static/kinds.js";
+import { chips, register, render } from "../../ui/static/render.js";
 import { drawArrows, pointBack } from "./arrows.js";
 import { miniature } from "../../ui/static/thumbnails.js";
 import { isTouring } from "../../ui/static/course.js";

@@ -4,7 +4,7 @@
 import { cursor, move, page, sentenceText } from "../../ui/static/store.js";
 import { button, h, isEnter, minus, readPage, replaceChildren, routeUrl } from "../../ui/static/dom.js";
 import { caption } from "../../ui/static/glossary.js";
-import { register } from "../../ui/static/kinds.js";
+import { register } from "../../ui/static/render.js";
 import { doneOf } from "../../ui/static/course.js";
 
 const value = (text) => h("span", { class: "pg-value" }, minus(text));

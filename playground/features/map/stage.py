@@ -6,7 +6,7 @@ import numpy as np
 
 from playground.config import Refusal
 from playground.cursor import MAX_EDITS
-from playground.features.map import kinds
+from playground.features import map as kinds
 from playground.features.map.layout import choose_scale, find_limit, list_path, slice_mask, slice_stage
 from playground.features.shared import blocks as make, derivation as derivation_view
 from playground.features.shared.figures import tensor as pictures

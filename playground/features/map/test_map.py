@@ -16,7 +16,7 @@ from playground.cursor import check
 from playground.decoding import search
 from playground.features.map import panel as tour
 from playground.features.map.architecture import ModelFigure, Part, model_figure
-from playground.features.map.worksheet import RUN_SHEETS, draw_sheet
+from playground.features.map.worksheets import RUN_SHEETS, draw_sheet
 from playground.features.registry import PLACES
 from playground.features.shared.heads import find_best_head
 from playground.features.shared.queries.activations import SentenceActivations, activations

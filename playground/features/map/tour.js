@@ -6,7 +6,7 @@ import { button, h, isEnter, say, update, updateAttributes } from "../../ui/stat
 import { doneOf, isTouring, leave, lessonAfter, lessons, stepsOf } from "../../ui/static/course.js";
 import { prose } from "../../ui/static/glossary.js";
 import { typedNumber } from "./sheet.js";
-import { register } from "../../ui/static/kinds.js";
+import { register } from "../../ui/static/render.js";
 import { play } from "../../ui/static/replay.js";
 
 const NAME = "tour", NEARLY = 4; // times the tolerance

@@ -10,7 +10,7 @@ from playground.features.shared.figures.cells import PAIR
 from playground.features.shared.figures.theme import PLAIN, Style
 from playground.features.shared.view import NARROW, View
 from playground.inspection import vectors as facts
-from playground.model import positions as model
+from playground.model.positions import LearnedPositions, sinusoids
 from playground.words import paragraph
 
 SHOWN_POSITIONS = 64
@@ -24,10 +24,10 @@ def panel(view: View) -> dict:
     trained = view.reader.longest(view.run)
     length = min(max(SHOWN_POSITIONS, trained + 16), 128)
     if kind == "learned":
-        content, source = _build_learned(view, encoding_key, length, trained), model.LearnedPositions
+        content, source = _build_learned(view, encoding_key, length, trained), LearnedPositions
     else:
         table = facts.sinusoids(length, view.run.experiment.model.d_model)
-        content, source = SINUSOIDS[kind](view, table, trained), facts.rotation if kind == "shift" else model.sinusoids
+        content, source = SINUSOIDS[kind](view, table, trained), facts.rotation if kind == "shift" else sinusoids
     return {
         "step": None if kind != "learned" else view.step,
         "blocks": [
@@ -87,10 +87,10 @@ def _build_learned(view: View, encoding_key: str, length: int, trained: int) -> 
     learned = learned[:length]
     inside, outside = facts.row_norms(learned[:trained]).mean(), facts.row_norms(learned[trained:]).mean() if length > trained else 0.0
     caption = view.say("page.pos_learned_caption", trained=trained, inside=f"{inside:.2f}", outside=f"{outside:.2f}")
-    note, sinusoids = view.step_note(actual_step), facts.sinusoids(length, view.run.experiment.model.d_model)
+    note, paper = view.step_note(actual_step), facts.sinusoids(length, view.run.experiment.model.d_model)
     return [
         _build_figure(view, "learnt", view.draw(heatmap, learned, trained=trained), paragraph([caption, note])),
-        _build_figure(view, "beside", view.draw(heatmap, sinusoids, trained=trained), view.say("page.pos_beside_caption")),
+        _build_figure(view, "beside", view.draw(heatmap, paper, trained=trained), view.say("page.pos_beside_caption")),
     ]
 
 

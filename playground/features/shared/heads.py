@@ -51,11 +51,6 @@ def _measure_alignment(look: SentenceTrace, part: str) -> np.ndarray | None:
     return np.array([[facts.alignment_mass(weights, look.alignment) for weights in layer] for layer in look.cross])
 
 
-def build_follow_choice(view: View) -> dict:
-    """Builds the choice between keeping the head and following the best one at each step."""
-    return view.offer("follow", "follow", "page.follow")
-
-
 def format_head(part: str, layer: int, head: int) -> str:
     """Formats a head as the page stores it and sends it with its next request (see `View.held`)."""
     return f"{part}.{layer + 1}.{head + 1}"

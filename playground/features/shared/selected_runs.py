@@ -7,7 +7,6 @@ from typing import NamedTuple
 from playground.config import Experiment, Refusal
 from playground.features.shared import blocks, naming
 from playground.features.shared.figures import runs as pictures
-from playground.features.shared.figures.runs import DASHES
 from playground.features.shared.naming import disclosed, label, shown_setting, shown_value, title
 from playground.features.shared.queries.learning_curves import learning_curve
 from playground.features.shared.view import View
@@ -21,7 +20,6 @@ MAX_NAMED = 4  # settings in one line
 MAX_IN_LEGEND = 2  # settings per run: the heading over the figures and the table have all
 NONE = "-"  # in the cursor's `runs`: no run is ticked
 FIRST_SEEDS = (1, 2, 3, 4, 5)
-MAX_OVERLAID = len(DASHES)
 
 
 class Ticked(NamedTuple):
@@ -206,20 +204,16 @@ def runs_by_seed(run: Run, candidates: Iterable[Run]) -> dict[int, Run]:
     return by_seed
 
 
-def missing_seeds(have: Mapping[int, Run]) -> list[int]:
-    """Returns the first seeds without a run."""
-    return [seed for seed in FIRST_SEEDS if seed not in have]
-
-
-def next_seed(have: Mapping[int, Run]) -> int:
-    """Returns the lowest seed without a run."""
-    return next(seed for seed in range(1, len(have) + 2) if seed not in have)
+def missing_seeds(have: Mapping[int, Run], several: bool) -> list[int]:
+    """Returns those of FIRST_SEEDS without a run, or only the lowest seed without one."""
+    missing = [seed for seed in (FIRST_SEEDS if several else range(1, len(have) + 2)) if seed not in have]
+    return missing if several else missing[:1]
 
 
 def choose_overlaid(runs: Mapping[int, Run], new: Sequence[int]) -> list[Run]:
     """Returns as many runs as can be overlaid, the new ones among them, by seed."""
     first = [*new, *(seed for seed in sorted(runs) if seed not in new)]
-    return [runs[seed] for seed in sorted(first[:MAX_OVERLAID])]
+    return [runs[seed] for seed in sorted(first[:MAX_TICKED])]
 
 
 def group_by_settings(runs: Sequence[Run]) -> list[list[Run]]:

@@ -3,7 +3,7 @@
 
 import { button, h } from "../../ui/static/dom.js";
 import { move } from "../../ui/static/store.js";
-import { chips, register } from "../../ui/static/kinds.js";
+import { chips, register } from "../../ui/static/render.js";
 
 /** Decodings of one sentence under one another, a column for each step. */
 register("lanes", (element, block) => {

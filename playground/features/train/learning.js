@@ -6,7 +6,7 @@ import { button, childrenOf, count, duration, h, modelText, percent, same, say, 
 import { caption, folded } from "../../ui/static/glossary.js";
 import { isBehind, isGrowing, newest, shownStep, statusKey, toldStep } from "../../ui/static/live.js";
 import { measured } from "../../ui/static/status.js";
-import { register } from "../../ui/static/kinds.js";
+import { register } from "../../ui/static/render.js";
 import { ACTS } from "../../ui/static/controls.js";
 import { command, reply } from "../../ui/static/actions.js";
 import { open } from "../../ui/static/dialogs.js";

@@ -1,8 +1,7 @@
 """Final questions of a lesson, made from the run, step and sentence on screen and graded at once. Read in this order:
 
-posed (a question, and how wrong options are made) · attending (on attention, heads, scores, residuals and norms) · reading (on tokens,
-positions, masks and outputs) · learning (on curves, steps, data, and the limits of lists). Here each lesson has its questions, and the one
-repeated two lessons later.
+posed (a question, and how wrong options are made) · forward_pass (on tokens, masks, attention, norms and outputs) · learning (on curves,
+steps, data, and the limits of lists). Here each lesson has its questions, and the one repeated two lessons later.
 
 The wrong options of some questions are common beliefs. A trained model refutes them: each has its numbers, of a run that ships with the
 app or of a lab, and the place that shows the same ones. Twelve of them are asked before and after the course as well.
@@ -17,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.cursor import FIELDS, OF_RUN
-from playground.lessons.checks import attending, learning, reading
+from playground.lessons.checks import forward_pass, learning
 from playground.lessons.checks.posed import Check, CheckContext, Option, Posed
 from playground.lessons.course import LESSONS, Lesson, number
 
@@ -148,24 +147,24 @@ LATER = 2  # lessons until a question is repeated
 
 # The questions of each lesson: beliefs, or functions in one module.
 QUESTIONS: dict[str, tuple[Any, ...]] = {
-    "tokens": (reading, "different_ids", "embedding_size"),
-    "attention": (attending, "importance", "attended"),
-    "why": (reading, "decoder_steps", "one_vector"),
-    "weight": (attending, "ratio", "qkv"),
-    "heads": (attending, "ranked_heads", "parts"),
-    "votes": (attending, "unchanged", "against"),
-    "order": (reading, "distance", "learnt_positions"),
-    "masks": (reading, "which_mask", "triangle", "padding"),
-    "layers": (attending, "normalised", "more_heads"),
+    "tokens": (forward_pass, "different_ids", "embedding_size"),
+    "attention": (forward_pass, "importance", "attended"),
+    "why": (forward_pass, "decoder_steps", "one_vector"),
+    "weight": (forward_pass, "ratio", "qkv"),
+    "heads": (forward_pass, "ranked_heads", "parts"),
+    "votes": (forward_pass, "unchanged", "against"),
+    "order": (forward_pass, "distance", "learnt_positions"),
+    "masks": (forward_pass, "which_mask", "triangle", "padding"),
+    "layers": (forward_pass, "normalised", "more_heads"),
     "training": (learning, "p_to_n", "sentences"),
     "step": (learning, "cross_entropy", "updates"),
-    "teacher_forcing": (reading, "fed_token", "cheating"),
+    "teacher_forcing": (forward_pass, "fed_token", "cheating"),
     "steering": (learning, "clipped", "warming"),
-    "decoding": (reading, "wider", "temperature"),
+    "decoding": (forward_pass, "wider", "temperature"),
     "measure": (learning, "perplexity", "plane"),
     "own": (learning, "trained_on", "longer"),
     "rules": (learning, "harder_kind", "list_share"),
-    "gpt": (reading, "gpt", "visible_keys"),
+    "gpt": (forward_pass, "gpt", "visible_keys"),
 }
 # Their keys follow from the paper's formulas, and would be wrong for a model with a bug or a variant.
 BY_FORMULA = {

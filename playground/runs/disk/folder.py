@@ -14,7 +14,7 @@ import torch
 from playground import words
 from playground.config import LIVE_KNOBS, MOVED_KNOBS, Refusal, check, current_name, from_json, to_json
 from playground.data.tokenizers import Tokenizer, load_tokenizer
-from playground.reading import formats as limits
+from playground.reading.formats import JSON_LIMIT
 from playground.reading.pairs import Pairs, check_size, json_parts
 from playground.runs.disk import files
 from playground.runs.disk.replay_file import pack_replay, read_parameters, unpack_replay
@@ -28,7 +28,7 @@ from playground.training.loop import Live, Training
 
 FORMAT = 1
 Rest = tuple[str, Refusal | None]  # a status and the message that explains it
-MAX_TENSOR_BYTES = 1_000_000_000  # per file; JSON has limits.JSON_LIMIT
+MAX_TENSOR_BYTES = 1_000_000_000  # per file; JSON has JSON_LIMIT
 MAX_CARD_BYTES = 4_000_000
 NAMES = (
     "config.json", "pairs.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors", "history.json", "replay.json",
@@ -235,7 +235,7 @@ def _entries(raw: Any) -> dict[str, dict[str, Any]]:
     """Returns each file's {"bytes", "sha256"} by present name, with its name on disk as "called". Raises ValueError and its like."""
     entries = {FORMER.get(name, name): {"bytes": entry["bytes"], "sha256": entry["sha256"], "called": name} for name, entry in raw.items()}
     for name, entry in entries.items():
-        most = limits.JSON_LIMIT if name.endswith(".json") else MAX_TENSOR_BYTES
+        most = JSON_LIMIT if name.endswith(".json") else MAX_TENSOR_BYTES
         if name not in NAMES or type(entry["bytes"]) is not int or not 0 <= entry["bytes"] <= most:
             raise ValueError(name)
         if not re.fullmatch(r"[0-9a-f]{64}", entry["sha256"]):

@@ -9,7 +9,7 @@ import { blocksOf } from "./answers.js";
 import { prose } from "./glossary.js";
 import { act, activities, isMember } from "./room.js";
 import { forget, keep, recall } from "./storage.js";
-import { bring, register, render } from "./kinds.js";
+import { bring, register, render } from "./render.js";
 
 const KEY = "playground-checks"; // {lesson: {question: [the hash of what was asked, the choice]}}
 
@@ -99,7 +99,7 @@ register("check", (element, block) => {
  * The model answers of a lesson: for the teacher of a room with how the class answered, for a visitor in no room behind a button.
  * @param {HTMLElement} element
  * @param {import("./blocks").AnswersBlock} block
- * @param {import("./kinds.js").Panel} panel
+ * @param {import("./render.js").Panel} panel
  */
 async function drawAnswers(element, block, panel) {
   const show = () => {

@@ -8,7 +8,7 @@ import { stopUpNext } from "./course.js";
 import { pointAt, setAll } from "./knobs.js";
 import { playFromStart } from "./replay.js";
 import { showTakeHome } from "./header.js";
-import { register } from "./kinds.js";
+import { register } from "./render.js";
 
 /** One of a few values of a cursor field, or of a live knob of the run on screen. */
 register("choice", (element, block) => {

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { address, change, cursor, move, page, personal, sentenceText } from "./store.js";
-import { button, childrenOf, copyText, h, isEnter, notice, onTyped, read, routeUrl, say, send } from "./dom.js";
+import { button, childrenOf, copyButton, copyText, h, isEnter, notice, onTyped, read, routeUrl, say, send } from "./dom.js";
 import { embedding } from "./embed.js";
 import { isFrozen } from "./server.js";
 import { listTerms } from "./glossary.js";
@@ -61,14 +61,10 @@ export const opensFor = (card) => (card?.settings.own && !card.sentences_shared 
 export function openShare(...more) {
   const { link, hint } = forOthers(shareLink());
   const field = h("input", { id: "pg-link", type: "text", readonly: true, value: link, "aria-label": say("share_link") });
-  const copy = async () => {
-    await copyText(field);
-    notice(say("copied"));
-  };
   const short = link.length <= 1500;
   const code = () => h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) });
   const picture = isFrozen ? "" : short ? code() : h("p", {}, say("share_too_long"));
-  const line = h("div", { class: "pg-line" }, field, button({ id: "pg-copy-link", onclick: copy }, say("copy")));
+  const line = h("div", { class: "pg-line" }, field, copyButton(field, "pg-copy-link"));
   const about = h("p", { id: "pg-share-what" }, say(opensFor(page.card)));
   open(say("share"), hint, about, withSentences(), line, picture, embedding(link, !isFrozen), ...more);
   field.select();
@@ -207,8 +203,7 @@ function openKey(open) {
   }
   async function copied() {
     if (secret.type === "password") reveal(); // what is hidden can't be copied in every browser
-    await copyText(secret);
-    notice(say("my_key_copied"));
+    await copyText(secret, "my_key_copied");
   }
   async function take() {
     const key = field.value.trim().toLowerCase(), answer = await send({ action: "take_key", run: "", key });

@@ -239,15 +239,19 @@ export function debounce(action, milliseconds) {
   };
 }
 
-/** Copies what stands in a field. */
-export async function copyText(field) {
+/** Copies what stands in a field, and says so by the sentence `key`. */
+export async function copyText(field, key = "copied") {
   field.select();
   try {
     await navigator.clipboard.writeText(field.value);
   } catch {
     document.execCommand("copy"); // a frame without the right to the clipboard
   }
+  notice(say(key));
 }
+
+/** The button beside a field that copies what stands in it. */
+export const copyButton = (field, id) => button({ id, onclick: () => copyText(field) }, say("copy"));
 
 /** One plain sentence at the edge of the page, and what else is to stand there, in the place of an older one of its kind: they never pile
  * up. News goes by itself, the rest stays until it is closed. */

@@ -3,7 +3,7 @@
 // @ts-check
 
 import { asText, page } from "./store.js";
-import { button, copyText, h, notice, say } from "./dom.js";
+import { copyButton, h, say } from "./dom.js";
 
 const TAG = "iframe", HEIGHT = 720; // px: the frame, one picture and its settings
 
@@ -35,13 +35,9 @@ export function embedding(link, hasSettings) {
     const quoted = (value) => `"${String(value).replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"`;
     field.value = `<${TAG} ${Object.entries(frame).map(([name, value]) => `${name}=${quoted(value)}`).join(" ")}></${TAG}>`;
   }
-  const copy = async () => {
-    await copyText(field);
-    notice(say("copied"));
-  };
   write();
   const controls = h("fieldset", {}, h("legend", {}, say("room_fix_controls")), groups.map(({ label }) => label));
-  return h("details", { id: "pg-embed" }, h("summary", {}, say("embed")), field, button({ onclick: copy }, say("copy")),
+  return h("details", { id: "pg-embed" }, h("summary", {}, say("embed")), field, copyButton(field),
     h("p", {}, h("label", {}, say("embed_height"), " ", height), " ", present.label, " ", hasSettings ? fix.label : ""),
     ...(hasSettings ? [controls, h("p", { class: "pg-caption" }, say("embed_host"))] : []));
 }

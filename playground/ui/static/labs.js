@@ -6,7 +6,7 @@ import { button, h, paragraph, same, say, svg } from "./dom.js";
 import { fixed } from "./room.js";
 import { isOpenLab } from "./room_fixed.js";
 import { forget, keep, recall } from "./storage.js";
-import { register } from "./kinds.js";
+import { register } from "./render.js";
 
 const KEY = "playground-guesses"; // lab -> [percent sure, right or not], of the first guess
 /** Guesses so far. */

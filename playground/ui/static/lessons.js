@@ -8,7 +8,7 @@ import { doneOf, forgetCourse, isDone, isGuessed, lessons, stepsOf, stopLeft, up
 import { answersOf, countAnswers, forgetAnswers } from "./checks.js";
 import { forgetGuesses } from "./labs.js";
 import { prose } from "./glossary.js";
-import { bring, register, render } from "./kinds.js";
+import { bring, register, render } from "./render.js";
 
 /** Steps as dots: full when done. */
 export function dots(name) {

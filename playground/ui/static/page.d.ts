@@ -217,7 +217,7 @@ export interface Fixed {
   controls: string[]; // groups of knobs that are shown
 }
 
-/** A line of the teacher's, or a place to go; see playground/rooms/assignment.py. */
+/** A line of the teacher's, or a place to go; see playground/rooms/room.py. */
 export interface Assignment {
   text: string;
   to: Record<string, string>;
@@ -287,7 +287,7 @@ declare global {
     pgText?: string;
     pgLang?: string;
     pgBlock?: Block;
-    pgRedraw?: () => unknown; // draws the block again, see kinds.js
+    pgRedraw?: () => unknown; // draws the block again, see render.js
     pgFigure?: Plotly;
     pgSkeleton?: Plotly | null;
     pgDrawn?: Promise<void>;

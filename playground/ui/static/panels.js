@@ -9,7 +9,7 @@ import { drawCurve, fillCurve } from "./pen.js";
 import { heldHead, isActive, isGrowing, isTooEarly, parentOfRun, shownStep } from "./live.js";
 import { nextStop } from "./replay.js";
 import { refreshSentence, sentenceQuery, showSentence } from "./sentence.js";
-import { render } from "./kinds.js";
+import { render } from "./render.js";
 import { windowHeight } from "./space_frame.js";
 import { awaits } from "./room_question.js";
 import { answersOf } from "./checks.js";

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { LANGUAGES, cursor, move, page, subscribe } from "./store.js";
-import { button, copyText, h, labelled, notice, ready, replaceChildren, routeUrl, same, saveFrom, say } from "./dom.js";
+import { button, copyButton, h, labelled, notice, ready, replaceChildren, routeUrl, same, saveFrom, say } from "./dom.js";
 import { reply } from "./actions.js";
 import { forOthers, open, pageAddress } from "./dialogs.js";
 import { act, activities, exit, explore, isFollowing, isMember, leaving } from "./room.js";
@@ -98,15 +98,11 @@ function forTeacher(until) {
   const query = new URLSearchParams({ room: code, lang: language });
   const { link, hint } = forOthers(`${pageAddress()}?${query}`, say("room"));
   const field = h("input", { id: "pg-room-link", type: "text", readonly: true, value: link, "aria-label": say("room_link") });
-  const copy = async () => {
-    await copyText(field);
-    notice(say("copied"));
-  };
   const plans = Object.entries({ now: openNow, fix: openFix, limits: openLimits });
   const end = () => ask("room_end", "room_end_help", () => leaveBy("end"), boardFiles());
   const wall = [
     h("div", { id: "pg-room-large" }, code), hint, h("img", { id: "pg-qr", alt: say("room_qr"), src: routeUrl("qr", { text: link }) }),
-    h("div", { class: "pg-line" }, field, button({ onclick: copy }, say("copy"))),
+    h("div", { class: "pg-line" }, field, copyButton(field)),
   ];
   if (cursor.present === "1") return wall; // a hall sees how to come in, and no names
   return [

@@ -6,7 +6,7 @@ import { cursor, move, page, subscribe } from "./store.js";
 import { button, h, isDark, notice, paragraph, read, ready, replaceChildren, same, say } from "./dom.js";
 import { blocksOf } from "./answers.js";
 import { act, activities, isMember, looking } from "./room.js";
-import { register, render } from "./kinds.js";
+import { register, render } from "./render.js";
 
 /** Where a question stands, and the two fields of the cursor that hold the guess. */
 const ABOUT = { lab: { tab: "labs", guess: "guess", sure: "sure" }, lesson: { tab: "course", guess: "predicted", sure: "certain" } };
@@ -68,7 +68,7 @@ subscribe(["guess", "sure", "predicted", "certain"], sendGuess);
 /**
  * @param {HTMLElement} element
  * @param {import("./blocks").QuestionBlock} block
- * @param {import("./kinds.js").Panel} panel
+ * @param {import("./render.js").Panel} panel
  */
 export function drawQuestion(element, block, panel) {
   const [name, question] = questions().find(([, each]) => isOf(each, block.field, block.name)) ?? [];

@@ -4,7 +4,7 @@
 import { change, cursor, maxText, move, page, sentenceText, subscribe } from "./store.js";
 import { button, debounce, h, modelText, onTyped, same, say, updateAttributes } from "./dom.js";
 import { askFor } from "./answers.js";
-import { chips } from "./kinds.js";
+import { chips } from "./render.js";
 import { highlight, point } from "./picture.js";
 import { isActive, isBehind, isTooEarly } from "./live.js";
 import { rememberSentence } from "./storage.js";

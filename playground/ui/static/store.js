@@ -5,7 +5,7 @@
 import { lastUpload } from "./storage.js";
 
 const known = JSON.parse(document.getElementById("pg-known").textContent);
-const { defaults, resets, former_names: formerNames, former_values: formerValues } = known.cursor; // see playground/cursor.py
+const { defaults, resets, former_values: formerValues } = known.cursor; // see playground/cursor.py
 export const { carried, followed, personal, max_text: maxText } = known.cursor;
 const pushed = new Set(known.cursor.entries); // fields whose change makes an entry of the browser's history
 /** The page's places: {place: its tabs}. */
@@ -131,14 +131,9 @@ function read(query) {
   return Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, query.get(name) || value]));
 }
 
-/** A query with fields and values as they are called today. */
+/** A query with values as they are called today. */
 function renamed(query) {
-  const now = new URLSearchParams();
-  for (const [written, value] of query) {
-    const name = formerNames[written] ?? written;
-    if (name === written || !query.has(name)) now.set(name, formerValues[name]?.[value] ?? value);
-  }
-  return now;
+  return new URLSearchParams(Object.fromEntries([...query].map(([name, value]) => [name, formerValues[name]?.[value] ?? value])));
 }
 
 function browserLanguage() {

@@ -1,7 +1,7 @@
 """The parts of panels that several tabs use: `kind` declares a kind of block, `general` has these. A kind of one tab is declared in its
-feature's `__init__.py`, or where there are many in its kinds.py.
+feature's `__init__.py`.
 
-Panels call `blocks.<kind>(id, …)`. A script registers how each is drawn (see ui/static/kinds.js);
+Panels call `blocks.<kind>(id, …)`. A script registers how each is drawn (see ui/static/render.js);
 `npm run types` tells the scripts' type checker their fields.
 """
 

@@ -107,17 +107,12 @@ def top_tokens(
     probabilities: Sequence[float],
     *,
     chosen: int | None = None,
-    right: int | None = None,
     style: Style = PLAIN,
 ) -> dict:
-    """Draws the likeliest tokens of one step, likeliest first, with their probabilities (0 to 1).
-
-    `chosen` and `right` are places in the list: the chosen token has a strong outline, and both are named beside the bar.
-    Raises ValueError if the lists differ in length.
-    """
+    """Draws the likeliest tokens of one step, likeliest first, with their probabilities (0 to 1). The one at the place `chosen` has a
+    strong outline, and is named beside its bar. Raises ValueError if the lists differ in length."""
     values = theme.fit(probabilities, names)
-    notes = {i: [style.word(name) for name, at in (("taken", chosen), ("right", right)) if at == i] for i in range(len(names))}
-    texts = [" · ".join([short(value), *notes[i]]) for i, value in enumerate(values)]
+    texts = [f"{short(value)} · {style.word('taken')}" if i == chosen else short(value) for i, value in enumerate(values)]
     bars = {
         "type": "bar", "orientation": "h", "y": list(range(len(names))), "x": theme.rounded(values), "width": 0.7,
         "marker": {
