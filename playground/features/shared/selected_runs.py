@@ -20,6 +20,7 @@ MAX_NAMED = 4  # settings in one line
 MAX_IN_LEGEND = 2  # settings per run: the heading over the figures and the table have all
 NONE = "-"  # in the cursor's `runs`: no run is ticked
 FIRST_SEEDS = (1, 2, 3, 4, 5)
+MAX_CHANGES = 40  # characters of changes beside the outcome; longer ones stand behind "more"
 
 
 class Ticked(NamedTuple):
@@ -159,7 +160,8 @@ def describe_change(view: View, before: Run | None) -> list[str]:
     if view.run.exact_match is None or before.exact_match is None:
         return [view.say("compare.changed", changes=changes)] if changes else []
     reached = {"before": percentage(before.exact_match), "after": percentage(view.run.exact_match)}
-    return [view.say("compare.changed_to" if changes else "compare.run_again", changes=changes, **reached)]
+    key = "run_again" if not changes else "changed_to" if len(changes) <= MAX_CHANGES else "changed_more"
+    return [view.say(f"compare.{key}", changes=changes, **reached)]
 
 
 def build_comparison(view: View, before: Run | None) -> list[dict]:
