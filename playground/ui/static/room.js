@@ -105,6 +105,7 @@ function connect() {
     if (stream !== source) return;
     const room = JSON.parse(event.data), isCalled = room.calls > page.room.calls;
     change({ room });
+    if (isCalled) obeyed = ""; // one who follows may be at a run of their own
     if (isCalled && explore(false)) notice(say("room_called"));
     else obey();
   };
@@ -159,8 +160,14 @@ function letGo() {
   notice(say("room_let_go"));
 }
 
+let isTraining = false; // by what was pressed last: the run that opens is no other place that one chose
+
+/** Training is what a teacher asks for: what its answer moves lets nobody go. */
+export const stayFollowing = () => void (isTraining = true);
+for (const sign of ["pointerdown", "keydown"]) document.addEventListener(sign, () => (isTraining = false), true);
+
 /** A run that opens because this visitor asked for it, however long ago. */
-subscribe(["reply"], () => page.reply?.run && letGo());
+subscribe(["reply"], () => page.reply?.run && !isTraining && letGo());
 
 // ---- the teacher: shows ----------------------------------------------------------------------------------------------------------------
 
@@ -185,6 +192,6 @@ async function sendCursor() {
 subscribe(FIELDS, (changed) => {
   if (!page.room || !followed.some((name) => changed.has(name))) return;
   if (page.room.teacher) show();
-  else if (navigator.userActivation?.isActive) letGo();
+  else if (navigator.userActivation?.isActive && !isTraining) letGo();
 });
 subscribe(["boot"], () => (page.room ? obey() : resume()));
