@@ -219,7 +219,8 @@ def _build_presented(view: View, class_board: Board) -> list[dict]:
     else:
         last = max((student.run.steps for student in class_board.runs), default=None)
         curves = [(student, curve) for student in class_board.runs if (curve := cut_after(student.curve, student.run.steps / 2)).steps]
-        title, caption = "" if class_board.lab else view.say("board.hidden"), paragraph([write_ended(view, class_board), view.say("board.hidden_about")])
+        title = "" if class_board.lab else view.say("board.hidden")
+        caption = paragraph([write_ended(view, class_board), view.say("board.hidden_about")])
     title = paragraph([class_board.lab.say(view.language, "short") if class_board.lab else "", title])
     caption = paragraph([caption, name_empty_arms(view.language, class_board.activity)])
     if not curves:

@@ -8,9 +8,9 @@ from playground.features.shared.labs import write_guesses
 from playground.features.shared.view import View
 from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, ControlledExperiment, Outcome, Result, above
 from playground.lessons.course import LESSONS, Lesson
+from playground.rooms import question
 from playground.rooms.answers import PROGRESS
 from playground.rooms.experiment import MIN_RUNS
-from playground.rooms.question import hide_small_groups
 from playground.rooms.room import Room
 from playground.words import paragraph
 
@@ -111,10 +111,10 @@ def find_class_answer(view: View) -> str:
 
 def write_revealed(view: View, class_board: Board) -> str:
     """Writes how often each revealed guess was made; "" before, and while they are too few."""
-    class_question, lab = class_board.question, class_board.lab
-    counts = hide_small_groups(class_question["counts"]) if class_question and class_question["state"] == "revealed" else {}
-    names = [lab.say(view.language, f"guess_{name}") for name in counts]
-    return paragraph(write_guesses(view, {**class_question, "counts": counts}, names)) if counts else ""
+    asked, lab = class_board.question, class_board.lab
+    visible = question.view(asked, class_board.room, class_board.number) if asked else {}
+    names = [lab.say(view.language, f"guess_{name}") for name in visible.get("counts", ())]
+    return paragraph(write_guesses(view, visible, names)) if names else ""
 
 
 def _write_lab_verdict(view: View, class_board: Board, lab: ControlledExperiment, outcome: Outcome | None) -> tuple[str, str]:
