@@ -12,10 +12,10 @@ const document = openPage("?lang=en&run=a&d_model=16", { ...KNOWN, cursor: known
 const sent = [];
 let answers = {};
 Object.assign(globalThis, { innerHeight: 900, setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
-globalThis.fetch = async (url, { body = "{}" } = {}) => {
+globalThis.fetch = async (url, { body = "{}", signal } = {}) => {
   const action = new URL(url).pathname.split("/").at(-1);
   sent.push([action, JSON.parse(body)]);
-  return { json: async () => answers[action] ?? { done: true, blocks: [] } };
+  return { json: async () => (signal?.throwIfAborted(), answers[action] ?? { done: true, blocks: [] }) };
 };
 mock.timers.enable({ apis: ["setTimeout"] });
 const { change, cursor, move, page } = await import("../../playground/ui/static/store.js");
@@ -188,11 +188,10 @@ test("a guess goes to the class once it is whole and again when it changes; noth
   assert.deepEqual(posted("answer"), []);
 });
 
-function drawn() {
-  const element = document.createElement("div");
-  drawQuestion(element, { kind: "question", id: "class", field: "lab", name: "softmax" }, { query: {}, preview: () => {} });
+function drawn(element = document.createElement("div")) {
+  const result = drawQuestion(element, { kind: "question", id: "class", field: "lab", name: "softmax" }, { query: {}, preview: () => {} });
   const buttons = element.hidden ? [] : element.children[0].children.filter((child) => child.tag === "button");
-  return { ids: buttons.map((control) => control.getAttribute("id").replace("pg-question-", "")), buttons };
+  return { ids: buttons.map((control) => control.getAttribute("id").replace("pg-question-", "")), buttons, result };
 }
 
 test("how far a question is says whether its answer waits and what a teacher can do; only a teacher asks", async () => {
@@ -207,6 +206,9 @@ test("how far a question is says whether its answer waits and what a teacher can
     await enter({ activities, ...TEACHER });
     assert.deepEqual([awaits(), drawn().ids], [teacher, buttons], state);
   }
+  const panels = ["board", "labs"].map((id) => h("div", { class: "pg-panel", id }, h("div", {})));
+  await Promise.all(panels.map(({ firstChild }) => drawn(firstChild).result));
+  assert.deepEqual(panels.map(({ firstChild }) => firstChild.children[1].dataset.drawn), ["1", "1"], "each asks for itself");
   await enter({});
   assert.deepEqual(drawn().ids, []);
   await enter(TEACHER);

@@ -162,7 +162,7 @@ function letGo() {
 
 let isTraining = false; // by what was pressed last: the run that opens is no other place that one chose
 
-/** Training is what a teacher asks for: what its answer moves lets nobody go. */
+/** Training is what a teacher asks for: what its answer moves is no letting go. */
 export const stayFollowing = () => void (isTraining = true);
 for (const sign of ["pointerdown", "keydown"]) document.addEventListener(sign, () => (isTraining = false), true);
 
