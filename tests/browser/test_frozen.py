@@ -29,11 +29,8 @@ PRESS = """async (panel) => {
   const dead = [], keep = "summary, .pg-save *, [aria-pressed=true], [aria-expanded], [disabled]";
   const seen = () => location.search + document.body.innerText.length + document.body.innerText + panel.innerHTML.length;
   const soon = () => new Promise((go) => setTimeout(go, 40));
-  const settled = async () => {
-    for (let last = "", same = 0; same < 3; await soon()) {
-      same = seen() === last && panel.ariaBusy !== "true" ? same + 1 : 0;
-      last = seen();
-    }
+  const settled = async (last = "", same = 0) => {
+    for (; same < 3; last = seen(), await soon()) same = seen() === last && panel.ariaBusy !== "true" ? same + 1 : 0;
   };
   const all = [...panel.querySelectorAll("button")];
   const names = all.filter((button) => button.offsetParent && !button.matches(keep)).map((button) => button.innerText);

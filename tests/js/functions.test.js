@@ -64,10 +64,8 @@ table("a file says what it is about, then its table; formulas are guarded, quota
   ['\ufeff"a""b","c d"\r\n\r\n\r\n', [['a"b', "c\nd"]], { head: [], rows: [] }],
 ]);
 
-const grid = {
-  data: [{ type: "scatter", x: [1] }, { type: "heatmap", z: [[0.1234, null], [1, 0]] }],
-  layout: { meta: { rows: ["x", "y"], columns: ["a", "b"] } },
-};
+const layout = { meta: { rows: ["x", "y"], columns: ["a", "b"] } };
+const grid = { data: [{ type: "scatter", x: [1] }, { type: "heatmap", z: [[0.1234, null], [1, 0]] }], layout };
 const twoLines = [{ name: "loss", x: [1, 2], y: [3, null] }, { name: "other", x: [1], y: [5], visible: "legendonly" }];
 
 table("a grid has the names of its rows and columns; curves have a row for each point of each line that is seen", tableOf, [

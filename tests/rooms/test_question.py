@@ -44,17 +44,13 @@ def test_what_one_or_two_guessed_or_how_sure_they_were_is_not_told():
 
 
 def test_late_guesses_are_told_of_an_answer_where_nothing_tells_of_fewer_than_three():
-    def shown(**guesses: tuple[int, int]) -> dict:
-        """Of each option: how many guessed it before training began, and after."""
-        marks = [(option, mark) for option, counts in guesses.items() for mark, count in enumerate(counts) for _ in range(count)]
-        answers = {str(number): [option, "50", *[question.LATE] * mark] for number, (option, mark) in enumerate(marks)}
-        view = seen(question.reveal({**asked(), "answers": answers}, ROOM, TEACHER, ""))
-        return view["late_by"]
-
-    assert shown(grows=(3, 4), same=(3, 0)) == {"grows": 4}
-    assert shown(grows=(0, 3), shrinks=(2, 1), same=(1, 2)) == {"grows": 3}, "the others together are enough"
-    for hidden in ({"grows": (3, 2)}, {"grows": (2, 3)}, {"grows": (3, 3), "same": (4, 1)}, {"grows": (0, 3), "same": (2, 0)}):
-        assert shown(**hidden) == {}, hidden
+    for late_by, counts in (  # of each option: how many guessed it before training began, and after
+        ({"grows": 4}, {"grows": (3, 4), "same": (3, 0)}), ({"grows": 3}, {"grows": (0, 3), "shrinks": (2, 1), "same": (1, 2)}),
+        *(({}, {"grows": part}) for part in ((3, 2), (2, 3))), *(({}, {"grows": (3, 3), "same": rest}) for rest in ((4, 1), (2, 0))),
+    ):  # fmt: skip
+        guesses = [[option, "50", *[question.LATE] * at] for option, each in counts.items() for at in (0, 1) for _ in range(each[at])]
+        late = {**asked(), "answers": {str(number): guess for number, guess in enumerate(guesses)}}
+        assert seen(question.reveal(late, ROOM, TEACHER, ""))["late_by"] == late_by, counts
 
 
 def test_once_closed_no_number_is_left_and_leaving_tells_nothing():
