@@ -101,9 +101,9 @@ def _show_late(question: Question) -> dict[str, int]:
     def is_large(late: int, guesses: int) -> bool:
         return all(part == 0 or part >= LEAST for part in (late, guesses - late))
 
-    shown = {option: late for option, late in late_by.items() if late and is_large(late, sums[option])}
-    others = [option for option in late_by if option not in shown]
-    return shown if is_large(sum(late_by[option] for option in others), sum(sums[option] for option in others)) else {}
+    visible = {option: late for option, late in late_by.items() if late and is_large(late, sums[option])}
+    remaining = [option for option in late_by if option not in visible]
+    return visible if is_large(sum(late_by[option] for option in remaining), sum(sums[option] for option in remaining)) else {}
 
 
 def reveal(question: Question, room: Room, number: int, answer: str) -> Question:

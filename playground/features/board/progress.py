@@ -111,8 +111,8 @@ def find_class_answer(view: View) -> str:
 
 def write_revealed(view: View, class_board: Board) -> str:
     """Writes how often each revealed guess was made; "" before, and while they are too few."""
-    asked, lab = class_board.question, class_board.lab
-    visible = question.view(asked, class_board.room, class_board.number) if asked else {}
+    posed, lab = class_board.question, class_board.lab
+    visible = question.view(posed, class_board.room, class_board.number) if posed else {}
     names = [lab.say(view.language, f"guess_{name}") for name in visible.get("counts", ())]
     return paragraph(write_guesses(view, visible, names)) if names else ""
 
