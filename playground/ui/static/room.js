@@ -75,11 +75,12 @@ export function exit() {
 
 /** After a reload: the room that this browser is in, if there still is one. */
 async function resume() {
-  const { code, exploring = false } = recall(KEY);
+  const { code, exploring = false, obeyed: last = "" } = recall(KEY);
   if (!code || isFrozen || page.room) return;
   const answer = await read("room", { code });
   if (answer?.room) {
     ({ ticket } = answer);
+    obeyed = last; // a reload takes no follower from their own run
     change({ room: answer.room, exploring });
     connect();
     obey();
@@ -134,9 +135,10 @@ let obeyed = "", isObeying = false;
 
 /** Looks where the teacher looks, in one step that leaves nothing in the browser's history. */
 function obey() {
-  const there = page.room?.cursor ?? {}, place = JSON.stringify(there);
+  const there = page.room?.cursor ?? {}, place = JSON.stringify(followed.map((name) => there[name]));
   if (!page.boot || !isFollowing() || !there.run || place === obeyed) return;
   obeyed = place;
+  keep(KEY, { obeyed });
   isObeying = true;
   move(Object.fromEntries(followed.filter((name) => name in there).map((name) => [name, there[name]])), { instead: true });
   isObeying = false;
