@@ -227,7 +227,7 @@ class ControlledExperiment(Lab):
         numbers: dict[str, Value] = {"seeds": fewest, "spread": varies, "weak": "" if self.is_mystery else weak}
         for arm, arm_results in arms.items():
             for name in arm_results[0].numbers:
-                numbers[f"{arm}_{name}"] = round(mean(arm_results, name) * (1 if name in NATS else 100), 4)
+                numbers[f"{arm}_{name}"] = round(mean(arm_results, name) * (1 if name in NATS else 100), 9)  # texts round it
         also = (near,) if self.nearest and (near := self.nearest(means)) != answer else ()
         return Outcome(answer, numbers, self.exhibits(results), None if self.is_mystery else margin(self.judge, means), also)
 

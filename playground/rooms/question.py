@@ -85,10 +85,25 @@ def close(question: Question, room: Room, number: int) -> Question:
     return {**common, "state": "closed", "joined": len(room.members), "counts": counts}
 
 
-def _count_late(question: Question) -> dict[str, int]:
-    """Counts the guesses made after the first run of the lab had begun; {} without one."""
-    late = sum(LATE in guess for guess in question["answers"].values()) if question["state"] == "open" else question.get("late", 0)
-    return {"late": late} if late else {}
+def _count_late(question: Question) -> dict[str, Any]:
+    """Counts the guesses made after the first run of the lab had begun, in all and of each option; {} without one."""
+    if question["state"] != "open":  # an older room has no counts of options
+        return {name: question[name] for name in ("late", "late_by") if name in question}
+    late = [guess[0] for guess in question["answers"].values() if LATE in guess]
+    return {"late": len(late), "late_by": {option: late.count(option) for option in question["options"]}} if late else {}
+
+
+def _show_late(question: Question) -> dict[str, int]:
+    """Returns the late guesses of the options whose late and other guesses are none or LEAST; {} if those of all other options together
+    aren't, since the sums would tell them."""
+    late_by, sums = question.get("late_by", {}), {option: sum(row) for option, row in question["counts"].items()}
+
+    def is_large(late: int, guesses: int) -> bool:
+        return all(part == 0 or part >= LEAST for part in (late, guesses - late))
+
+    visible = {option: late for option, late in late_by.items() if late and is_large(late, sums[option])}
+    remaining = [option for option in late_by if option not in visible]
+    return visible if is_large(sum(late_by[option] for option in remaining), sum(sums[option] for option in remaining)) else {}
 
 
 def reveal(question: Question, room: Room, number: int, answer: str) -> Question:
@@ -106,8 +121,11 @@ def view(question: Question, room: Room, number: int) -> dict[str, Any]:
         counts["fixed"] = _is_fixed(question, room, number)
     else:
         counts = {"joined": question["joined"], "answered": count_guesses(question["counts"]), "mine": False, "fixed": False}
-    answer = {"counts": hide_small_groups(question["counts"]), "answer": question["answer"]} if state == "revealed" else {}
-    return {"place": question["place"], "state": state, **counts, **_count_late(question), **answer}
+    late, answer = {name: count for name, count in _count_late(question).items() if name == "late"}, {}
+    if state == "revealed":
+        answer = {"counts": hide_small_groups(question["counts"]), "answer": question["answer"]}
+        answer |= {"late_by": _show_late(question)} if late else {}
+    return {"place": question["place"], "state": state, **counts, **late, **answer}
 
 
 def hide_small_groups(counts: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:

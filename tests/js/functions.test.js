@@ -64,10 +64,8 @@ table("a file says what it is about, then its table; formulas are guarded, quota
   ['\ufeff"a""b","c d"\r\n\r\n\r\n', [['a"b', "c\nd"]], { head: [], rows: [] }],
 ]);
 
-const grid = {
-  data: [{ type: "scatter", x: [1] }, { type: "heatmap", z: [[0.1234, null], [1, 0]] }],
-  layout: { meta: { rows: ["x", "y"], columns: ["a", "b"] } },
-};
+const layout = { meta: { rows: ["x", "y"], columns: ["a", "b"] } };
+const grid = { data: [{ type: "scatter", x: [1] }, { type: "heatmap", z: [[0.1234, null], [1, 0]] }], layout };
 const twoLines = [{ name: "loss", x: [1, 2], y: [3, null] }, { name: "other", x: [1], y: [5], visible: "legendonly" }];
 
 table("a grid has the names of its rows and columns; curves have a row for each point of each line that is seen", tableOf, [
@@ -104,12 +102,12 @@ test("the first shape marks the step of the replay, and what a fork has from its
   assert.deepEqual(axis({ autorange: false, range: [0, 90] }, 0).range, [0, 90]); // nothing is known of the run yet
   assert.deepEqual(axis({ autorange: true }, 40), { autorange: true });
   const loss = { name: "loss", x: [], y: [], meta: { x: "step", y: "loss", past_color: "grey" }, line: { color: "teal", width: 2 } };
-  const { data } = fillCurve({ data: [loss], layout: {} }, run, "", { run: "a", step: 2, until: 2, name: "rapid-bee" });
-  assert.deepEqual(data.map(({ name, x, y, line, showlegend }) => [name, x, y, line, showlegend]), [
-    ["rapid-bee", [1, 2], [3, 2], { color: "grey", width: 2 }, false], ["loss", [3], [1], { color: "teal", width: 2 }, undefined],
+  const { data, layout } = fillCurve({ data: [loss], layout: { height: 200, margin: { t: 9 } } }, run, "", { run: "a", step: 2, until: 2, name: "rapid-bee" });
+  assert.deepEqual([layout.height, layout.margin.t, ...data.map(({ name, x, y, line, showlegend }) => [name, x, y, line, showlegend])], [
+    218, 27, ["parent", [1, 2], [3, 2], { color: "grey", width: 2 }, true], ["loss", [3], [1], { color: "teal", width: 2 }, undefined],
   ]);
   const anew = fillCurve(skeleton(), run, "", { run: "a", step: 2, until: 0, name: "" });
-  assert.deepEqual(anew.data.map(({ x }) => x), [[], [], [], [1, 2, 3], [2], [2]]);
+  assert.deepEqual([anew.layout.height, ...anew.data.map(({ x }) => x)], [200, [], [], [], [1, 2, 3], [2], [2]]);
 });
 
 const steps = { fields: ["step"], values: [[""], ["1"], ["10"], ["40"]] };

@@ -48,9 +48,7 @@ class Element extends Listening {
     if (name.startsWith("data-")) this.dataset[camel(name.slice(5))] = String(value);
   }
 
-  getAttribute(name) {
-    return this.attributes[name] ?? null;
-  }
+  getAttribute = (name) => this.attributes[name] ?? null;
 
   toggleAttribute(name, on) {
     if (on) return this.setAttribute(name, "");
@@ -125,17 +123,9 @@ class Element extends Listening {
     return this.children.flatMap((child) => [...(child.matches(selector) ? [child] : []), ...child.querySelectorAll(selector)]);
   }
 
-  querySelector(selector) {
-    return this.querySelectorAll(selector)[0] ?? null;
-  }
-
-  closest(selector) {
-    return this.matches(selector) ? this : (this.parentElement?.closest?.(selector) ?? null);
-  }
-
-  contains(other) {
-    return other === this || this.children.some((child) => child.contains(other));
-  }
+  querySelector = (selector) => this.querySelectorAll(selector)[0] ?? null;
+  closest = (selector) => (this.matches(selector) ? this : (this.parentElement?.closest?.(selector) ?? null));
+  contains = (other) => other === this || this.children.some((child) => child.contains(other));
 
   /** A canvas's pen, by which every letter is 8 pixels wide and every pixel black. */
   getContext() {
@@ -218,10 +208,7 @@ export function openPage(query = "", known = KNOWN) {
       page.dispatchEvent({ type: "popstate" });
     },
   };
-  const nothing = class {
-    observe() {}
-    disconnect() {}
-  };
+  const nothing = class { observe() {} disconnect() {} };
   const globals = {
     innerWidth: 1280, document, location, history, localStorage: new Store(), sessionStorage: new Store(),
     MutationObserver: nothing, ResizeObserver: nothing,

@@ -12,15 +12,15 @@ const document = openPage("?lang=en&run=a&d_model=16", { ...KNOWN, cursor: known
 const sent = [];
 let answers = {};
 Object.assign(globalThis, { innerHeight: 900, setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
-globalThis.fetch = async (url, { body = "{}" } = {}) => {
+globalThis.fetch = async (url, { body = "{}", signal } = {}) => {
   const action = new URL(url).pathname.split("/").at(-1);
   sent.push([action, JSON.parse(body)]);
-  return { json: async () => answers[action] ?? { done: true, blocks: [] } };
+  return { json: async () => (signal?.throwIfAborted(), answers[action] ?? { done: true, blocks: [] }) };
 };
 mock.timers.enable({ apis: ["setTimeout"] });
 const { change, cursor, move, page } = await import("../../playground/ui/static/store.js");
 const { h } = await import("../../playground/ui/static/dom.js");
-const { act, exit, fixed, isFollowing, leaving } = await import("../../playground/ui/static/room.js");
+const { act, exit, fixed, isFollowing, leaving, stayFollowing } = await import("../../playground/ui/static/room.js");
 const { listenerInputs, meet, pointAt, setControls } = await import("../../playground/ui/static/knobs.js");
 const { embedding } = await import("../../playground/ui/static/embed.js");
 const { isOpenLab } = await import("../../playground/ui/static/room_fixed.js");
@@ -83,11 +83,14 @@ test("a member who moves something has let go, and comes back to where the teach
   assert.deepEqual([cursor.tab, cursor.head], ["map", "5"]);
   streams[0].say({ ...ROOM, calls: 1, cursor: there({ tab: "masks" }) }); // the teacher calls everybody back
   assert.deepEqual([cursor.tab, cursor.head, posted("follow").at(-1).following], ["masks", "", true]);
+  const open = () => (move({ run: "mine" }), change({ reply: { run: "mine" } }), [isFollowing(), cursor.run]);
+  stayFollowing(); // a run that one trains is no other place: the teacher still calls its owner
+  assert.deepEqual(open(), [true, "mine"]);
+  streams[0].say({ ...ROOM, calls: 2, cursor: there({ tab: "masks" }) });
+  assert.equal(cursor.run, "a");
+  document.dispatchEvent({ type: "pointerdown", composedPath: () => [] });
   navigator.userActivation.isActive = false;
-  move({ run: "mine" });
-  change({ reply: { run: "mine" } }); // a run that one asked for, long after the click
-  streams[0].say({ ...ROOM, here: 2, cursor: there({ tab: "map" }) });
-  assert.deepEqual([isFollowing(), cursor.run], [false, "mine"]);
+  assert.deepEqual(open(), [false, "mine"], "one that is asked for lets go long after the click");
 });
 
 test("a teacher's newest place is sent once, nothing personal of it; again after the line was cut, not after a reload", async () => {
@@ -185,11 +188,10 @@ test("a guess goes to the class once it is whole and again when it changes; noth
   assert.deepEqual(posted("answer"), []);
 });
 
-function drawn() {
-  const element = document.createElement("div");
-  drawQuestion(element, { kind: "question", id: "class", field: "lab", name: "softmax" }, { query: {}, preview: () => {} });
+function drawn(element = document.createElement("div")) {
+  const result = drawQuestion(element, { kind: "question", id: "class", field: "lab", name: "softmax" }, { query: {}, preview: () => {} });
   const buttons = element.hidden ? [] : element.children[0].children.filter((child) => child.tag === "button");
-  return { ids: buttons.map((control) => control.getAttribute("id").replace("pg-question-", "")), buttons };
+  return { ids: buttons.map((control) => control.getAttribute("id").replace("pg-question-", "")), buttons, result };
 }
 
 test("how far a question is says whether its answer waits and what a teacher can do; only a teacher asks", async () => {
@@ -204,6 +206,9 @@ test("how far a question is says whether its answer waits and what a teacher can
     await enter({ activities, ...TEACHER });
     assert.deepEqual([awaits(), drawn().ids], [teacher, buttons], state);
   }
+  const panels = ["board", "labs"].map((id) => h("div", { class: "pg-panel", id }, h("div", {})));
+  await Promise.all(panels.map(({ firstChild }) => drawn(firstChild).result));
+  assert.deepEqual(panels.map(({ firstChild }) => firstChild.children[1].dataset.drawn), ["1", "1"], "each asks for itself");
   await enter({});
   assert.deepEqual(drawn().ids, []);
   await enter(TEACHER);
@@ -229,7 +234,7 @@ test("the bar of a dealt arm asks the guess first and goes with its ×; Q shows 
     document.getElementById("pg-arm-train").dispatchEvent({ type: "click" });
     await settled();
     change({ card: { id: name, examples: [["a"]], settings: { ...boot.defaults, d_model: 8 } } });
-    assert.deepEqual([page.knobs.d_model, cursor.tab], [8, "training"], "the dealt settings are in the controls");
+    assert.deepEqual([page.knobs.d_model, cursor.tab, isFollowing()], [8, "training", true], "the dealt settings are in the controls");
     document.getElementById("pg-arm-away").dispatchEvent({ type: "click" });
     await enter({ activities }); // what else happens in the room doesn't bring it back
     assert.equal(document.getElementById("pg-arm"), null);

@@ -46,7 +46,6 @@ def test_a_whole_experiment_on_the_command_lines_way():
     results = [[result for seed in (1, 2) for result in bench.train(seed) if result.arm == arm] for arm in bench.arms]
     verdict = bench.verdict(results)
     assert (verdict.numbers["seeds"], len(verdict.exhibits[2].rows)) == (2, 4)
-    assert verdict.numbers["right_loss"] == pytest.approx(sum(result.numbers["loss"] for result in results[0]) / 2, abs=1e-4)
     for result in results[0]:
         last = result.run.history.validations.last()
         assert [result.numbers[name] for name in ("exact", "tokens")] == [last["exact_match"], last["token_accuracy"]]
@@ -119,7 +118,7 @@ def test_the_margin_is_the_smallest_change_with_another_answer(name, data):
     ("no_ffn", [0.9, 0.8, 1.0], [0.2, 0.3, 0.1], "with", ""),  # 0.7 apart, standard deviation 0.1
     ("no_ffn", [0.9, 0.5, 0.7], [0.6, 0.4, 0.2], "with", "spread"),  # 0.3 apart, standard deviation 0.2
     ("no_ffn", [0.9, 0.9, 0.9], [0.88, 0.9, 0.89], "same", ""),
-    ("depth", [1.5, 1.0, 2.0], [3.0, 3.0, 3.0], "one", ""),  # in nats
+    ("depth", [1.50046, 1.0, 2.0], [3.0, 3.0, 3.0], "one", ""),  # in nats, which no rounding moves
 ])  # fmt: skip
 def test_a_verdict_is_weak_with_few_seeds_or_a_small_difference(name, first, second, answer, weak):
     lab, measure, times = (LABS[name], "exact", 100) if name == "no_ffn" else (LABS[name], "loss", 1)
@@ -132,7 +131,7 @@ def test_a_verdict_is_weak_with_few_seeds_or_a_small_difference(name, first, sec
     variances = [np.var(values, ddof=1) for values in (first, second) if len(values) > 1]
     assert numbers["spread"] == pytest.approx(times * np.sqrt(np.mean(variances)) if variances else 0)
     means = [numbers[f"{arm}_{measure}"] for arm in list(lab.arms)[:2]]
-    assert means == pytest.approx([times * np.mean(values) for values in (first, second)], abs=1e-3)
+    assert means == pytest.approx([times * np.mean(values) for values in (first, second)])
 
 
 PAIRS = {"one_with": [1.0], "one_without": [0.1], "other_with": [1.0], "other_without": [0.9]}

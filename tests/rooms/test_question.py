@@ -43,6 +43,16 @@ def test_what_one_or_two_guessed_or_how_sure_they_were_is_not_told():
         assert (view["counts"], view["answered"], question.calibrate([view])) == (counts, len(guesses), {})
 
 
+def test_late_guesses_are_told_of_an_answer_where_nothing_tells_of_fewer_than_three():
+    for late_by, counts in (  # of each option: how many guessed it before training began, and after
+        ({"grows": 4}, {"grows": (3, 4), "same": (3, 0)}), ({"grows": 3}, {"grows": (0, 3), "shrinks": (2, 1), "same": (1, 2)}),
+        *(({}, {"grows": part}) for part in ((3, 2), (2, 3))), *(({}, {"grows": (3, 3), "same": rest}) for rest in ((4, 1), (2, 0))),
+    ):  # fmt: skip
+        guesses = [[option, "50", *[question.LATE] * at] for option, each in counts.items() for at in (0, 1) for _ in range(each[at])]
+        late = {**asked(), "answers": {str(number): guess for number, guess in enumerate(guesses)}}
+        assert seen(question.reveal(late, ROOM, TEACHER, ""))["late_by"] == late_by, counts
+
+
 def test_once_closed_no_number_is_left_and_leaving_tells_nothing():
     """A count that falls when a member leaves would tell what they had guessed."""
     open_one = question.guess(asked(("same", "50"), ("grows", "75")), ROOM, 1, "grows", "75")  # in the place of the one before

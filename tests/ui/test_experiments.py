@@ -150,6 +150,9 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
             assert ids(board(site, other, code)) & {"verdict", "arms"} == parts, "the verdict waits, and all results for a guess"
             on_wall = ids(board(site, other, code, present="1", revealed="on"))
             assert (on_wall == {"course"}, bool(rows_of_file(site, other, code)[1:])) == (bool(parts), bool(parts))
+        ways = {name: say("en", f"page.room_{name}") for name in ("close", "reveal")}
+        waits = [block(board(site, token, code), "waits")["text"] for token in (TEACHER, BEN)]
+        assert waits == [say("en", f"board.all_ended{of}", **ways) for of in ("", "_member")]
         do(site, TEACHER, "close", code=dealt["code"], activity=posed)
         assert "verdict" not in ids(board(site, BEN, code))
         by_arm = [[result] for arm in lab.arms for result in came if result.arm == arm]

@@ -5,7 +5,7 @@ import { asText, change, cursor, move, page, subscribe } from "../../ui/static/s
 import { button, h, labelled, paragraph, ready, replaceChildren, same, say } from "../../ui/static/dom.js";
 import { reply } from "../../ui/static/actions.js";
 import { ACTS } from "../../ui/static/controls.js";
-import { act, activities } from "../../ui/static/room.js";
+import { act, activities, stayFollowing } from "../../ui/static/room.js";
 import { FORMS } from "../../ui/static/room_dialog.js";
 import { guessAt, isHere, openQuestion } from "../../ui/static/room_question.js";
 import { sample } from "../../ui/static/pen.js";
@@ -51,6 +51,7 @@ function openMine(answer) {
 
 async function train(activity) {
   const answer = await act("train", { activity });
+  stayFollowing();
   const { room } = page, isLate = answer.key === "rooms.not_your_turn" && room?.activities[activity];
   waiting = isLate ? activity : "";
   if (isLate) setTimeout(() => waiting === activity && train(activity), TURN);

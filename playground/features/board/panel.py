@@ -18,7 +18,7 @@ from playground.features.board.class_board import (
     list_quoted,
     name_empty_arms,
 )
-from playground.features.board.progress import judge_lab, write_revealed, write_verdict
+from playground.features.board.progress import judge_lab, write_ended, write_revealed, write_verdict, write_waiting
 from playground.features.shared import blocks, experiment as lab_experiment, panels
 from playground.features.shared.figures.theme import minus
 from playground.features.shared.labs import build_exhibits, build_question, lock_choices
@@ -54,11 +54,11 @@ def panel(view: View) -> dict:
     unheld = _build_captions(unheld=name_empty_arms(view.language, class_board.activity))
     if class_board.hidden == "results":
         return {"step": None, "blocks": [*question, *unheld], **panel_state}
-    headline, reason = ("", "") if class_board.hidden else write_verdict(view, class_board, outcome)
+    headline, reason = (write_waiting(view, class_board), "") if class_board.hidden else write_verdict(view, class_board, outcome)
     decisive = [exhibit for exhibit in outcome.exhibits if exhibit.name.startswith("decides")] if outcome else []  # what no curve shows
     content = [
         *question,
-        *([blocks.text("verdict", headline, css="pg-heading")] if headline else []),
+        blocks.text("waits" if class_board.hidden else "verdict", headline, css="pg-heading"),
         *(guess_verdict or _build_captions(why=reason)),
         *unheld,
         _build_controls(view, class_board),
@@ -212,7 +212,6 @@ def _draw_course(
 
 def _build_presented(view: View, class_board: Board) -> list[dict]:
     """Builds the one figure for a projector. Until it is revealed, the verdict and the second half of every curve are hidden."""
-    values = {"ended": sum(student.ended for student in class_board.runs), "dealt": len(class_board.activity["dealt"])}
     if view.choice("revealed") == "on" and not class_board.hidden:
         curves, last = [(student, student.curve) for student in class_board.runs if student.curve.steps], None
         title, caption = write_verdict(view, class_board, judge_lab(view, class_board))
@@ -220,7 +219,8 @@ def _build_presented(view: View, class_board: Board) -> list[dict]:
     else:
         last = max((student.run.steps for student in class_board.runs), default=None)
         curves = [(student, curve) for student in class_board.runs if (curve := cut_after(student.curve, student.run.steps / 2)).steps]
-        title, caption = "" if class_board.lab else view.say("board.hidden"), view.say("board.hidden_about", **values)
+        title = "" if class_board.lab else view.say("board.hidden")
+        caption = paragraph([write_ended(view, class_board), view.say("board.hidden_about")])
     title = paragraph([class_board.lab.say(view.language, "short") if class_board.lab else "", title])
     caption = paragraph([caption, name_empty_arms(view.language, class_board.activity)])
     if not curves:

@@ -8,9 +8,9 @@ from playground.features.shared.labs import write_guesses
 from playground.features.shared.view import View
 from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, ControlledExperiment, Outcome, Result, above
 from playground.lessons.course import LESSONS, Lesson
+from playground.rooms import question
 from playground.rooms.answers import PROGRESS
 from playground.rooms.experiment import MIN_RUNS
-from playground.rooms.question import hide_small_groups
 from playground.rooms.room import Room
 from playground.words import paragraph
 
@@ -59,7 +59,7 @@ def write_verdict(view: View, class_board: Board, outcome: Outcome | None) -> tu
     if class_board.lab:
         return _write_lab_verdict(view, class_board, class_board.lab, outcome)
     if len(ended) < 2:
-        return view.say("board.no_verdict", ended=sum(map(len, ended.values())), dealt=len(class_board.activity["dealt"])), ""
+        return paragraph([view.say("board.no_verdict"), write_ended(view, class_board)]), ""
     first, second = sorted(ended, key=lambda arm: -class_board.pooled(arm).mean)[:2]
     comparison = compare_pairs(class_board.scores(first), class_board.scores(second))
     values = {"first": class_board.arms[first], "second": class_board.arms[second], "above": comparison.above, "pairs": comparison.all}
@@ -73,6 +73,19 @@ def write_verdict(view: View, class_board: Board, outcome: Outcome | None) -> tu
     if missing_count:
         notes.append(view.say("board.arms_missing", count=missing_count))
     return view.say(f"board.verdict_{verdict_key}", **values), paragraph(notes)
+
+
+def write_ended(view: View, class_board: Board) -> str:
+    """Writes how many of the dealt runs have ended."""
+    return view.say("board.ended_runs", ended=sum(map(len, class_board.ended.values())), dealt=len(class_board.activity["dealt"]))
+
+
+def write_waiting(view: View, class_board: Board) -> str:
+    """Writes how far the runs are while their verdict waits for the class's guess; once all have ended, what shows it."""
+    if len(class_board.activity["dealt"]) > sum(map(len, class_board.ended.values())):
+        return write_ended(view, class_board)
+    buttons = {name: view.say(f"page.room_{name}") for name in ("close", "reveal")}
+    return view.say("board.all_ended" if class_board.teacher else "board.all_ended_member", **buttons)
 
 
 def judge_lab(view: View, class_board: Board) -> Outcome | None:
@@ -98,10 +111,10 @@ def find_class_answer(view: View) -> str:
 
 def write_revealed(view: View, class_board: Board) -> str:
     """Writes how often each revealed guess was made; "" before, and while they are too few."""
-    class_question, lab = class_board.question, class_board.lab
-    counts = hide_small_groups(class_question["counts"]) if class_question and class_question["state"] == "revealed" else {}
-    names = [lab.say(view.language, f"guess_{name}") for name in counts]
-    return paragraph(write_guesses(view, {**class_question, "counts": counts}, names)) if counts else ""
+    posed, lab = class_board.question, class_board.lab
+    visible = question.view(posed, class_board.room, class_board.number) if posed else {}
+    names = [lab.say(view.language, f"guess_{name}") for name in visible.get("counts", ())]
+    return paragraph(write_guesses(view, visible, names)) if names else ""
 
 
 def _write_lab_verdict(view: View, class_board: Board, lab: ControlledExperiment, outcome: Outcome | None) -> tuple[str, str]:

@@ -56,7 +56,7 @@ def build_result(screen: Screen, question: Mapping[str, Any], room_questions: Se
     right_index = list(counts).index(answer) if answer else None
     sentences, late = write_guesses(screen, question, names), question.get("late", 0)
     if late:
-        names, degrees = [*names, sentences[-1]], [*degrees, sentences[-1]]
+        names, degrees = [*names, sentences[1]], [*degrees, sentences[1]]
         rows = [*([*row, 0] for row in rows), [*[0] * len(rows[0]), late]]
     presented = {"scale": LARGER, "width": screen.page[0]} if screen.presented else {}
     figure = screen.draw(guesses.histogram, names, rows, degrees, right=right_index, late=bool(late), **presented)

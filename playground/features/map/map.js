@@ -227,7 +227,8 @@ function rowBefore(map, tile, edge, detail) {
   const earlier = rows.slice(0, rows.indexOf(tile)).reverse().find(isEarlier);
   const picture = (detail.querySelector(".pg-plot") ?? detail).getBoundingClientRect();
   const end = tourHeight() ? innerHeight : document.querySelector("#pg-panel-map .pg-tour").getBoundingClientRect().top;
-  const rooms = [earlier, line].filter(Boolean).map((element) => at.top - element.getBoundingClientRect().top + margin);
+  const whole = earlier?.matches(".pg-tokens") && earlier.closest(".pg-map-line"); // tokens with the title above them
+  const rooms = [whole, earlier, line].filter(Boolean).map((element) => at.top - element.getBoundingClientRect().top + margin);
   return rooms.find((room) => edge + room + picture.bottom - at.top <= end) ?? margin;
 }
 

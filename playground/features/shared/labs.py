@@ -20,13 +20,20 @@ MAX_NARROW_COLUMNS = 6  # of a table that fits beside another
 
 
 def write_guesses(screen: Screen, question: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Writes how often a class made each guess, the most frequent first; the last sentence, if any came late, counts those made after
-    training began. `names` are those of the guesses that the question counts."""
-    counts = sorted(((sum(row), name) for row, name in zip(question["counts"].values(), names, strict=True)), key=lambda pair: -pair[0])
-    each = listed(screen.language, [screen.say("lessons.class_count", guess=name, count=count) for count, name in counts if count])
-    answered = sum(count for count, _ in counts)
-    late = [screen.say("page.room_asked_late", late=question["late"])] if question.get("late") else []
-    return [screen.say("lessons.class_guessed", answered=answered, joined=question["joined"], each=each), *late]
+    """Writes how often a class made each guess, the most frequent first; then, if any came late, how many were made after training began,
+    and how many of a guess where that may be told. `names` are those of the guesses that the question counts."""
+    name_of = dict(zip(question["counts"], names, strict=True))
+
+    def list_counts(counts: Mapping[str, int]) -> str:
+        pairs = sorted(((count, name_of[guess]) for guess, count in counts.items() if count), key=lambda pair: -pair[0])
+        return listed(screen.language, [screen.say("lessons.class_count", guess=name, count=count) for count, name in pairs])
+
+    counts = {guess: sum(row) for guess, row in question["counts"].items()}
+    return [
+        screen.say("lessons.class_guessed", answered=sum(counts.values()), joined=question["joined"], each=list_counts(counts)),
+        *([screen.say("page.room_asked_late", late=question["late"])] if question.get("late") else []),
+        *([screen.say("lessons.class_late", each=list_counts(late_by))] if (late_by := question.get("late_by")) else []),
+    ]
 
 
 def build_question(view: View, say: Say, guesses: Sequence[str], about: tuple[str, str]) -> tuple[list[dict], str, str, bool]:

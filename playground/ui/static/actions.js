@@ -6,6 +6,7 @@ import { button, forgive, h, icon, notice, say, send, update } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
 import { pointAt, setAll, showKnobs } from "./knobs.js";
 import { grey } from "./picture.js";
+import { stayFollowing } from "./room.js";
 import { tellTabs } from "./storage.js";
 
 const OPENING = new Set(["train", "fork", "tune"]); // they lead to another run
@@ -19,6 +20,7 @@ export async function command(action, values = {}) {
   const answer = await send({ action, run: cursor.run, ...values });
   busy.delete(action);
   if (!answer.run) grey(false);
+  if (OPENING.has(action)) stayFollowing();
   reply(answer);
 }
 

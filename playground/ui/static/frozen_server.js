@@ -52,10 +52,21 @@ async function panel(name, grids, wanted, defaults) {
   const answer = JSON.stringify(whole(answers[rest.join()], shared)), { light, dark } = page.boot.palettes;
   const painted = JSON.parse(wanted.dark === "1" ? repainted(answer, light, dark) : answer);
   if (!painted.blocks) return painted;
+  const texts = new Set((await file("frozen")).panels.sentence.flatMap((grid) => grid.axes).flatMap(({ values }) => values.map(([value]) => value)));
+  painted.blocks = withoutDeadEnds(painted.blocks, texts);
   const isOther = (fields) => fields.some((field) => painted.uses.includes(field) && wanted[field] !== defaults[field]);
   if (isOther(refused) || !places.every(({ isExact }) => isExact)) return { ...painted, blocks: [note("frozen_needs_server"), ...painted.blocks] };
   return isOther(pins) ? { ...painted, blocks: [...painted.blocks, note("frozen_pin")] } : painted;
 }
+
+/** Blocks in which what leads to sentences other than these is text, or not there. */
+export const withoutDeadEnds = (blocks, texts) => blocks.flatMap((block) => {
+  if (block.blocks) return { ...block, blocks: withoutDeadEnds(block.blocks, texts) };
+  if (block.to?.text && !texts.has(block.to.text)) return { kind: "text", id: block.id, css: "pg-caption", text: block.label };
+  if (block.field !== "text" || !block.options) return block;
+  const options = block.options.filter(({ value }) => texts.has(value));
+  return options.length ? { ...block, options } : [];
+});
 
 /** A sentence beside the nearest answer there is. */
 const note = (key, css = "pg-warning") => ({ kind: "text", id: "frozen", css, text: say(key) });

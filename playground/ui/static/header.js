@@ -2,7 +2,7 @@
 // @ts-check
 
 import { LANGUAGES, carried, change, cursor, letGo, move, page, subscribe } from "./store.js";
-import { button, count, h, icon, read, replaceChildren, routeUrl, saveFrom, say, update, updateAttributes } from "./dom.js";
+import { button, h, icon, read, replaceChildren, routeUrl, saveFrom, say, update, updateAttributes } from "./dom.js";
 import { isFrozen } from "./server.js";
 import { accountPlace, openAccount } from "./account.js";
 import { chooseRun, command } from "./actions.js";
@@ -10,7 +10,7 @@ import { openRoom } from "./room_dialog.js";
 import { drawerButton } from "./knobs.js";
 import { drawStatusLine } from "./status.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
-import { isActive } from "./live.js";
+import { isActive, nameParent } from "./live.js";
 
 export function drawHeader(host, runs) {
   const languages = Object.entries(LANGUAGES).filter(([code, { translated }]) => code !== cursor.lang && translated === 100);
@@ -112,7 +112,7 @@ function drawFacts() {
   const facts = document.getElementById("pg-facts"), own = document.getElementById("pg-own-run"), { card, live: run } = page;
   if (!facts || !card) return;
   const how = run.device ? say("trained_on", { device: run.device, threads: run.threads, precision: card.precision }) : "";
-  const from = card.parent && say(card.parent.name ? "parent" : "parent_gone", { ...card.parent, step: count(card.parent.step) });
+  const from = card.parent && nameParent(card.parent);
   update(facts, { textContent: [from, card.line, how, trainedWhere(run.where ?? {}), page.boot.zero_gpu && say("zero_gpu")].filter(Boolean).join(" · ") });
   const key = `${card.mine} ${card.id} ${card.label} ${cursor.lang}`;
   if (own.dataset.key === key) return; // its buttons stay in place while one is pressed

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { change, cursor, nothing, page } from "./store.js";
-import { routeUrl } from "./dom.js";
+import { count, routeUrl, say } from "./dom.js";
 import { listen } from "./server.js";
 
 /**
@@ -25,6 +25,7 @@ export const isResumable = () => is("resumable");
 
 /** The run that the one on screen goes on from. */
 export const parentOfRun = () => (page.card?.id === page.live.id ? page.card.parent : null);
+export const nameParent = (parent) => say(parent.name ? "parent" : "parent_gone", { ...parent, step: count(parent.step) });
 
 /** The step that is looked at: the replay's, or that of the pictures on screen, so that no number is ahead of them. */
 export function shownStep() {

@@ -3,9 +3,11 @@
 // @ts-check
 
 import { draw } from "./picture.js";
+import { nameParent } from "./live.js";
 import { count as shownCount, say, svg, update, updateAttributes } from "./dom.js";
 
 const TRAIL = [150, 700]; // milliseconds by which a line is behind the points that have come: at least, and at most
+const ENTRY = 18; // px of a line of the legend
 const FRAME = 45; // milliseconds between two drawings, on average: twenty a second, also where a browser draws one of them a little late
 
 /**
@@ -252,12 +254,17 @@ export function fillCurve(skeleton, run, step, parent = null) {
   const pinned = skeleton.data.filter((trace) => !trace.meta); // what names no columns is of the pinned run and has its numbers
   const lines = skeleton.data.filter((trace) => trace.meta);
   const filled = lines.map((trace) => ({ ...trace, x: columns[trace.meta.x] ?? [], y: columns[trace.meta.y] ?? [] }));
-  const drawn = parent ? [...filled.map((trace) => past(trace, parent)), ...filled.map((trace) => own(trace, parent))] : filled;
-  const data = [...drawn, ...pinned];
+  const behind = parent ? filled.map((trace) => past(trace, parent)) : [], named = behind.findLast(({ x }) => x.length);
+  const data = [...behind, ...(parent ? filled.map((trace) => own(trace, parent)) : filled), ...pinned];
   const here = { visible: step !== "", x0: Number(step), x1: Number(step) };
   const shapes = (skeleton.layout.shapes ?? []).map((shape, at) => (at === 0 ? { ...shape, ...here } : shape));
   const { xaxis } = skeleton.layout, isFixed = xaxis?.autorange === false && run.steps; // to the steps of a run that may be another
-  const layout = { ...skeleton.layout, ...(isFixed ? { xaxis: { ...xaxis, range: [0, run.steps] } } : {}) };
+  const layout = /** @type {any} */ ({ ...skeleton.layout, ...(isFixed ? { xaxis: { ...xaxis, range: [0, run.steps] } } : {}) });
+  if (named) {
+    const room = ENTRY * named.name.split("<br>").length;
+    named.showlegend = true;
+    Object.assign(layout, { height: layout.height + room, margin: { ...layout.margin, t: layout.margin.t + room } });
+  }
   return { data, layout: { ...layout, shapes, datarevision: run.version, uirevision: run.id } }; // zoom stays as long as the run does
 }
 
@@ -266,9 +273,9 @@ const early = (trace, parent) => trace.x.filter((step) => step <= parent.until).
 
 /** The parent's part of a curve, which stands behind. */
 function past(trace, parent) {
-  const color = trace.meta?.past_color, end = early(trace, parent), name = parent.name || trace.name;
+  const color = trace.meta?.past_color, end = early(trace, parent), name = nameParent(parent).replaceAll("<", "&lt;").replace(/(.{12,}?) /, "$1<br>");
   const grey = { line: { ...trace.line, color }, ...(trace.marker ? { marker: { ...trace.marker, color } } : {}) };
-  return { ...trace, ...grey, x: trace.x.slice(0, end), y: trace.y.slice(0, end), name, showlegend: false };
+  return { ...trace, ...grey, x: trace.x.slice(0, end), y: trace.y.slice(0, end), name, showlegend: false, legendrank: 1001 };
 }
 
 /** The fork's own part. */

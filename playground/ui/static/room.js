@@ -75,11 +75,12 @@ export function exit() {
 
 /** After a reload: the room that this browser is in, if there still is one. */
 async function resume() {
-  const { code, exploring = false } = recall(KEY);
+  const { code, exploring = false, obeyed: last = "" } = recall(KEY);
   if (!code || isFrozen || page.room) return;
   const answer = await read("room", { code });
   if (answer?.room) {
     ({ ticket } = answer);
+    obeyed = last; // a reload takes no follower from their own run
     change({ room: answer.room, exploring });
     connect();
     obey();
@@ -105,6 +106,7 @@ function connect() {
     if (stream !== source) return;
     const room = JSON.parse(event.data), isCalled = room.calls > page.room.calls;
     change({ room });
+    if (isCalled) obeyed = ""; // one who follows may be at a run of their own
     if (isCalled && explore(false)) notice(say("room_called"));
     else obey();
   };
@@ -133,9 +135,10 @@ let obeyed = "", isObeying = false;
 
 /** Looks where the teacher looks, in one step that leaves nothing in the browser's history. */
 function obey() {
-  const there = page.room?.cursor ?? {}, place = JSON.stringify(there);
+  const there = page.room?.cursor ?? {}, place = JSON.stringify(followed.map((name) => there[name]));
   if (!page.boot || !isFollowing() || !there.run || place === obeyed) return;
   obeyed = place;
+  keep(KEY, { obeyed });
   isObeying = true;
   move(Object.fromEntries(followed.filter((name) => name in there).map((name) => [name, there[name]])), { instead: true });
   isObeying = false;
@@ -159,8 +162,14 @@ function letGo() {
   notice(say("room_let_go"));
 }
 
+let isTraining = false; // by what was pressed last: the run that opens is no other place that one chose
+
+/** Training is what a teacher asks for: what its answer moves is no letting go. */
+export const stayFollowing = () => void (isTraining = true);
+for (const sign of ["pointerdown", "keydown"]) document.addEventListener(sign, () => (isTraining = false), true);
+
 /** A run that opens because this visitor asked for it, however long ago. */
-subscribe(["reply"], () => page.reply?.run && letGo());
+subscribe(["reply"], () => page.reply?.run && !isTraining && letGo());
 
 // ---- the teacher: shows ----------------------------------------------------------------------------------------------------------------
 
@@ -185,6 +194,6 @@ async function sendCursor() {
 subscribe(FIELDS, (changed) => {
   if (!page.room || !followed.some((name) => changed.has(name))) return;
   if (page.room.teacher) show();
-  else if (navigator.userActivation?.isActive) letGo();
+  else if (navigator.userActivation?.isActive && !isTraining) letGo();
 });
 subscribe(["boot"], () => (page.room ? obey() : resume()));

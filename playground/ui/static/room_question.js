@@ -112,7 +112,8 @@ async function showResult(element, name, question, panel) {
   const key = JSON.stringify([name, cursor.lang, look, questions()]);
   if (element.pgKey === key) return;
   element.pgKey = key;
-  const answer = await read("room/question", { code: page.room.code, activity: name, ...look }, "room/question");
+  const channel = `room/question/${element.closest(".pg-panel")?.id}`; // the board and the lab's own panel show the same question
+  const answer = await read("room/question", { code: page.room.code, activity: name, ...look }, channel);
   if (!answer || element.pgKey !== key) return;
   if (answer.error) element.pgKey = "";
   element.dataset.of = answer.of ?? "";
