@@ -44,12 +44,24 @@ def test_nothing_jumps(browser, server, visit, size, language, scheme):
     assert size[0] > 900 or legend["y"] + legend["height"] <= bar["y"], "the legend lies above the bottom bar"
 
 
+def watched(visit, size: tuple[int, int], path: str = "") -> Page:
+    page = visit(NOWHERE, meet=id, viewport=dict(zip(("width", "height"), size, strict=True)))
+    page.add_init_script(WATCH)
+    page.goto(path)
+    return ready(page) or page
+
+
+@pytest.mark.parametrize("tab", ["translate", "interventions", "evaluation"])
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+def test_what_comes_later_has_its_room(visit, size, tab):
+    page = watched(visit, size, f"?tab={tab}")
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.moved") < 0.01
+
+
 @pytest.mark.parametrize("size", [(1440, 900), (1366, 768), (1920, 1080), (2560, 1440), (1024, 768), (390, 844)])
 def test_nothing_moves_by_itself_from_the_first_look_to_the_end_of_a_training(visit, size):
-    page: Page = visit(NOWHERE, meet=id, viewport=dict(zip(("width", "height"), size, strict=True)))
-    page.add_init_script(WATCH)
-    page.goto("")
-    ready(page)
+    page = watched(visit, size)
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
     page.locator("#pg-train-now" if size[0] <= 900 else "#pg-train").click()
     expect(page.locator("#pg-run optgroup[label=Yours]")).to_have_count(1)
