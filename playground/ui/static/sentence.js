@@ -82,14 +82,13 @@ function whatIsWrong({ output }) {
   return at < 0 ? say("wrong_end", { count: output.length }) : say("wrong_at", { at: at + 1, token: output[at].text });
 }
 
-/** While the line is empty what stands below is of an example, and says so; and so does a sentence that a tab chose, while none was typed, and one
- * is decoded otherwise than in the tab below. */
+/** While the line is empty what stands below is of an example, and says so; and so does one that is decoded otherwise than in the tab below. */
 function markExample() {
-  const place = document.getElementById("pg-result"), { proposed } = page;
+  const place = document.getElementById("pg-result");
   if (!place) return;
-  const isEmpty = document.getElementById("pg-sentence").value === "", isProposed = Boolean(cursor.text) && proposed?.text === cursor.text;
+  const isEmpty = document.getElementById("pg-sentence").value === "";
   const isGreedy = cursor.tab === "translate" && cursor.method !== "greedy"; // the line always is
-  const key = isEmpty ? "example" : isGreedy ? "greedy_line" : isProposed ? "example_of_tab" : "";
+  const key = isEmpty ? "example" : isGreedy ? "greedy_line" : "";
   place.classList.toggle("is-example", isEmpty);
   if (key) place.dataset.said = say(key);
   else delete place.dataset.said;
@@ -98,7 +97,7 @@ subscribe(["tab", "method", "text"], markExample);
 
 subscribe(["text"], () => {
   if (cursor.text) change({ unread: "" });
-  if (cursor.text !== page.proposed?.text) rememberSentence(cursor.run, cursor.text);
+  rememberSentence(cursor.run, cursor.text);
 });
 subscribe(["card"], fillSentence);
 subscribe(["live", "frame"], () => {

@@ -30,7 +30,6 @@ export const page = {
   wanted: {},
   card: null,
   following: "",
-  proposed: null,
   taking: "",
   unread: "",
   held: { run: "", head: "", early: false },
