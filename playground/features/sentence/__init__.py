@@ -33,9 +33,14 @@ def _describe_unknown(view: View) -> dict | None:
         return None
     notice = view.say("sentence.unknown", tokens=_join_first(view, gap.tokens), known=_describe_known(view, gap))
     words = [
-        {"word": word, "text": replace_word(view.text, token, word), "about": view.say("sentence.instead", word=word, unknown=token)}
-        for token in list(gap.nearest)[:MAX_NAMED]
-        for word in gap.nearest[token]
+        {
+            "token": token,
+            "nearest": [
+                {"word": word, "text": replace_word(view.text, token, word), "about": view.say("sentence.instead", word=word, unknown=token)}
+                for word in nearest
+            ],
+        }
+        for token, nearest in list(gap.nearest.items())[:MAX_NAMED]
     ]
     return {
         "told": notice,

@@ -119,7 +119,8 @@ function write(text) {
 }
 
 /**
- * @param {{ told: string, use: string, label: string, words: { word: string, text: string, about: string }[], all: string } | null} unknown
+ * @param {{ told: string, use: string, label: string, all: string,
+ *   words: { token: string, nearest: { word: string, text: string, about: string }[] }[] } | null} unknown
  */
 function drawUnknown(unknown) {
   const place = document.getElementById("pg-unknown");
@@ -129,10 +130,11 @@ function drawUnknown(unknown) {
   if (!unknown) return place.replaceChildren();
   const instead = ({ word, text, about }) =>
     button({ class: "pg-instead", "aria-label": about, title: about, onclick: () => write(text), ...modelText("src") }, word);
-  const whole = unknown.use && !unknown.words.some(({ text }) => text === unknown.use);
+  const isWhole = unknown.use && !unknown.words.some(({ nearest }) => nearest.some(({ text }) => text === unknown.use));
   const all = () => move({ tab: "embeddings", what: "src" });
-  const words = unknown.words.map(instead);
+  const gap = ({ token, nearest }) => h("span", { class: "pg-gap" }, h("b", modelText("src"), token), nearest.length ? "→" : "", nearest.map(instead));
   const list = unknown.all ? button({ id: "pg-known-words", class: "pg-quiet", onclick: all }, unknown.all) : "";
-  const use = whole ? [button({ id: "pg-use", onclick: () => write(unknown.use) }, unknown.label), list, ...words] : [...words, list];
-  place.replaceChildren(h("span", {}, unknown.told), ...use); // what mends all comes first: of many words not every one has room
+  const use = isWhole ? button({ id: "pg-use", onclick: () => write(unknown.use) }, unknown.label) : "";
+  place.title = unknown.told;
+  place.replaceChildren(h("span", { class: unknown.words.length ? "pg-unseen" : "" }, unknown.told), use, ...unknown.words.map(gap), list);
 }
