@@ -95,6 +95,16 @@ def test_a_run_goes_on_by_itself_on_a_page_that_stayed_open(come: Callable[..., 
     has_status(page, "stopped")
 
 
+@pytest.mark.fault("the server gone from an idle page", "the page says so within 10 s, on every tab, until it is back")
+@pytest.mark.night
+@pytest.mark.parametrize("options", [{}, PHONE])
+def test_an_idle_page_says_that_the_server_is_away_until_it_is_back(come: Callable[..., Page], options):
+    page = come("?tab=labs", **options)
+    for is_gone in (True, False):
+        page.context.set_offline(is_gone)
+        expect(page.locator("#pg-status[data-away]:visible")).to_have_count(is_gone, timeout=10_000)
+
+
 @pytest.mark.fault("the line of a browser gone while its run trains", "no step is there twice, none is missing")
 @pytest.mark.night
 def test_a_line_that_was_gone_leaves_no_gap_in_the_curve(come: Callable[..., Page], line: Line):

@@ -37,6 +37,7 @@ export const page = {
   frame: { run: "", step: 0, isLast: false },
   sentence: null,
   panels: {},
+  away: false,
   pointed: null,
   reply: null,
   playing: 0,
