@@ -102,7 +102,7 @@ def test_an_idle_page_says_that_the_server_is_away_until_it_is_back(come: Callab
     page = come("?tab=labs", **options)
     for is_gone in (True, False):
         page.context.set_offline(is_gone)
-        expect(page.locator("#pg-status[data-away]:visible")).to_have_count(is_gone, timeout=10_000)
+        expect(page.locator("#pg-status[data-away]:visible")).to_have_count(int(is_gone), timeout=10_000)
 
 
 @pytest.mark.fault("the line of a browser gone while its run trains", "no step is there twice, none is missing")
