@@ -22,6 +22,8 @@ WATCH = """
   const add = (entries) => entries.getEntries().forEach((entry) => entry.hadRecentInput || (window.moved += entry.value));
   new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
 """
+SIZES = """[...document.querySelectorAll(':is(#pg-frame, .pg-panel) :is(span, p, b, h1, h3, td, th, button, select, input)')]
+  .filter((element) => element.checkVisibility()).map((element) => getComputedStyle(element).fontSize)"""
 
 
 @pytest.mark.parametrize(("size", "language", "scheme"), [((1440, 900), "en-US", "light"), ((390, 844), "zh-CN", "dark")])
@@ -57,6 +59,7 @@ def test_what_comes_later_has_its_room(visit, size, tab):
     page = watched(visit, size, f"?tab={tab}")
     page.wait_for_load_state("networkidle")
     assert page.evaluate("window.moved") < 0.01
+    assert {*page.evaluate(SIZES)} <= {"13px", "14px", "20px"}
 
 
 @pytest.mark.parametrize("size", [(1440, 900), (1366, 768), (1920, 1080), (2560, 1440), (1024, 768), (390, 844)])
