@@ -116,7 +116,8 @@ def _unknown_words(tokens: tuple[str, ...], known: frozenset[str], text: str) ->
 
     similar = {word: get_close_matches(word.casefold(), compared, MAX_OFFERED, SIMILAR) for word in tokens}
     offered = {word: tuple(folded[match] for match in matches) for word, matches in similar.items()}
-    return Unknown(tokens, (), len(known), normalise(" ".join(map(nearest, normalise(text).split()))), offered)
+    words = [nearest(word) for word in normalise(text).split()]
+    return Unknown(tokens, (), len(known), normalise(" ".join(words)) if all(words) else "", offered)  # not what is left of a sentence
 
 
 def _runs(characters: Iterable[str]) -> tuple[tuple[str, str], ...]:

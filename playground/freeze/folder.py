@@ -202,7 +202,6 @@ def _answer(view: View, name: str, used: set[str], frozen: Set[str]) -> dict[str
     except Refusal as refusal:
         return {"error": refusal.say(view.language), "key": refusal.key}
     used |= view.used
-    answer.pop("telling", None)  # an example sentence, which may not be among the frozen ones
     return {**answer, "uses": sorted(view.used), **({"blocks": _without_server(answer["blocks"], frozen)} if "blocks" in answer else {})}
 
 

@@ -15,13 +15,11 @@ pytestmark = pytest.mark.night
 
 NOWHERE = "about:blank"  # so that what is watched is a first visit, and no other is broken off for it
 MOST_BYTES = 1_000_000  # of a first visit, everything included, over the line
-PLACES = {"title": ("#pg-first h3", "h3"), "caption": ("#pg-first .figure p", ".pg-caption")}
-PLACES |= {"picture": ("#pg-first .still:visible", ".pg-plot")}
-WATCH = """
-  window.moved = 0;
+PLACES = {"#pg-first h3": "h3", "#pg-first .figure p": ".pg-caption", "#pg-first .still:visible": ".pg-plot"}
+WATCH = """window.moved = 0;
   const add = (entries) => entries.getEntries().forEach((entry) => entry.hadRecentInput || (window.moved += entry.value));
-  new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
-"""
+  new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });"""
+SIZES = "[...document.querySelectorAll('#pg-head h1, .pg-panel :is(p, h3, b)')].map((one) => getComputedStyle(one).fontSize)"
 
 
 @pytest.mark.parametrize(("size", "language", "scheme"), [((1440, 900), "en-US", "light"), ((390, 844), "zh-CN", "dark")])
@@ -32,24 +30,35 @@ def test_nothing_jumps(browser, server, visit, size, language, scheme):
     early.route("**/assets/*.js", lambda route: route.abort())
     early.goto("", wait_until="commit")
     expect(early.locator("#pg-first h3")).to_be_visible()
-    stood = {name: early.locator(first).first.bounding_box() for name, (first, _) in PLACES.items()}
+    stood = {first: early.locator(first).first.bounding_box() for first in PLACES}
     early.context.close()
-    page: Page = visit("", meet=id, **screen)
-    ready(page)
+    ready(page := visit("", meet=id, **screen))
     expect(page.locator("#pg-first")).to_be_hidden()
-    for name, (_, place) in PLACES.items():
-        box = page.locator(f'[data-block="figure learn-cross"] {place}').first.bounding_box()
-        assert box == pytest.approx(stood[name], abs=2), name
+    for first, place in PLACES.items():
+        assert page.locator(f'[data-block="figure learn-cross"] {place}').first.bounding_box() == pytest.approx(stood[first], abs=2), first
     legend, bar = (page.locator(place).bounding_box() for place in ("#pg-figure-learn-cross .legend", "#pg-place-tabs"))
     assert size[0] > 900 or legend["y"] + legend["height"] <= bar["y"], "the legend lies above the bottom bar"
 
 
+def watched(visit, size: tuple[int, int], path: str = "") -> Page:
+    page = visit(NOWHERE, meet=id, viewport=dict(zip(("width", "height"), size, strict=True)))
+    page.add_init_script(WATCH)
+    page.goto(path)
+    return ready(page) or page
+
+
+@pytest.mark.parametrize("tab", ["translate", "interventions", "evaluation"])
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+def test_what_comes_later_has_its_room(visit, size, tab):
+    page = watched(visit, size, f"?tab={tab}")
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.moved") < 0.01
+    assert {*page.evaluate(SIZES)} <= {"13px", "14px", "20px"}
+
+
 @pytest.mark.parametrize("size", [(1440, 900), (1366, 768), (1920, 1080), (2560, 1440), (1024, 768), (390, 844)])
 def test_nothing_moves_by_itself_from_the_first_look_to_the_end_of_a_training(visit, size):
-    page: Page = visit(NOWHERE, meet=id, viewport=dict(zip(("width", "height"), size, strict=True)))
-    page.add_init_script(WATCH)
-    page.goto("")
-    ready(page)
+    page = watched(visit, size)
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
     page.locator("#pg-train-now" if size[0] <= 900 else "#pg-train").click()
     expect(page.locator("#pg-run optgroup[label=Yours]")).to_have_count(1)
@@ -105,9 +114,8 @@ def test_a_page_that_can_not_be_drawn_says_why(browser, server, tmp_path, why):
 
 RESIZER = ROOT / "node_modules" / "iframe-resizer" / "js" / "iframeResizer.min.js"  # whose other half Gradio brings along
 WINDOW = {"width": 1280, "height": 800}
-OUTER = """<!doctype html><meta charset="utf-8"><title>A Space</title>
-<meta name="viewport" content="width=device-width"><body style="margin: 0">
-<header style="height: 64px">team / playground</header>
+OUTER = """<!doctype html><meta charset="utf-8"><title>A Space</title><meta name="viewport" content="width=device-width">
+<body style="margin: 0"><header style="height: 64px">team / playground</header>
 <iframe id="app" src="{app}" style="width: 100%; height: 600px; border: 0; display: block" allow="clipboard-write"></iframe>
 <script src="/resizer.js"></script><script>iFrameResize({{ checkOrigin: false }}, "#app")</script>"""
 
@@ -122,6 +130,10 @@ def outside(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     (folder / "resizer.js").write_bytes(RESIZER.read_bytes())
     with files(folder) as url:
         yield url
+
+
+def height(page: Page) -> float:
+    return page.locator("#app").bounding_box()["height"]
 
 
 @pytest.fixture
@@ -149,10 +161,6 @@ def framed(browser: Browser, outside: str) -> Iterator[Callable[..., tuple[Page,
     assert not errors
 
 
-def height(page: Page) -> float:
-    return page.locator("#app").bounding_box()["height"]
-
-
 def scroll(page: Page, to: int) -> None:
     """Scrolls as soon as the frame is tall enough for it."""
     eventually(page, lambda: page.evaluate(f"(scrollTo(0, {to}), scrollY)"), lambda now: now == to)
@@ -160,9 +168,8 @@ def scroll(page: Page, to: int) -> None:
 
 def in_sight(page: Page, thing: Locator) -> None:
     """Waits until all of a thing in the frame lies in the window, wherever that was scrolled."""
-    eventually(
-        page, thing.bounding_box, lambda box: box and box["y"] >= -1 and box["y"] + box["height"] <= page.viewport_size["height"] + 1
-    )
+    end = page.viewport_size["height"] + 1
+    eventually(page, thing.bounding_box, lambda box: box and box["y"] >= -1 and box["y"] + box["height"] <= end)
 
 
 def test_what_opens_is_in_sight_wherever_the_page_around_is_scrolled(framed):
@@ -193,10 +200,8 @@ def test_what_opens_is_in_sight_wherever_the_page_around_is_scrolled(framed):
 
 def test_where_nothing_is_kept_a_window_of_its_own_is_offered(framed):
     """On a telephone, in a browser that keeps nothing for frames of other sites: one sentence and a link to where one looks."""
-    blocked = (
-        "if (self !== top) Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError') } })"
-    )
-    page, app = framed(script=blocked, **PHONE)
+    blocked = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError') } })"
+    page, app = framed(script=f"if (self !== top) {blocked}", **PHONE)
     note = app.locator("#pg-notices .pg-notice")
     expect(note).to_contain_text(words("page.own_window"))
     in_sight(page, note)

@@ -16,7 +16,7 @@ const is = (wanted, message) => assert.deepEqual(Object.fromEntries(Object.keys(
 
 beforeEach(() => {
   at({ text: "", step: "" });
-  change({ card: null, proposed: null, held: { run: "", head: "", early: false } });
+  change({ card: null, held: { run: "", head: "", early: false } });
 });
 
 test("a new run is shown where one is, with the sentence, the head and the pinned cell; a copy takes the step, too", () => {

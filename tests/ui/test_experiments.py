@@ -93,7 +93,9 @@ def test_each_student_trains_their_own_arm_together_or_in_turn(site, dealt):
 
 def test_the_board_has_every_run_what_they_came_to_and_a_verdict(site, dealt):
     empty = deal(site, dealt["code"])
-    assert [one["kind"] for one in board(site, TEACHER, empty, present="1")["blocks"]] == ["text", "text"]
+    wall, first = (board(site, TEACHER, empty, present=presented) for presented in ("1", ""))
+    assert {len(block(one, "course")["figure"]["data"]) for one in (wall, first)} == {len(ARMS)}
+    assert not {"arms", "runs", "scores"} & {*ids(wall), *ids(first)}
     do(site, TEACHER, "withdraw", **empty)
     runs = [trained(site, token, dealt) for token in (ANNA, BEN)]
     panel = board(site, TEACHER, dealt, "zh")

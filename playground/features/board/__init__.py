@@ -15,6 +15,5 @@ class BoardRow(TypedDict):
 
 
 @kind
-def board(id: str, head: list[str], rows: list[BoardRow], title: str, empty: str):
-    """The runs of a class, with `head` over student, arm and numbers. A click on a student opens the run, for followers too. `empty` is
-    shown without rows."""
+def board(id: str, head: list[str], rows: list[BoardRow], title: str):
+    """The runs of a class, with `head` over student, arm and numbers. A click on a student opens the run, for followers too."""

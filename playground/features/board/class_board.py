@@ -94,6 +94,11 @@ class Board:
         """The learning curve's column that decides, as far as a curve does."""
         return "validation_loss" if self.lab and self.lab.judged == "loss" else "exact_match"
 
+    @property
+    def steps(self) -> int:
+        """The most steps of an arm."""
+        return max({**self.activity["base"], **arm}["steps"] for arm in self.activity["arms"])
+
     def newest(self, run: ClassRun) -> float:
         """Returns the deciding number at the newest validation of a run that has one."""
         return getattr(run.curve, self.column)[-1]

@@ -98,7 +98,7 @@ register("board", (element, block) => {
       row.numbers.map((text) => h("td", { class: "number" }, text)));
   const body = h("tbody", {}, block.rows.map(line));
   const table = h("div", { class: "pg-scroll" }, h("table", {}, h("thead", {}, h("tr", {}, student, columns)), body));
-  replaceChildren(element, h("h3", {}, block.title), block.rows.length ? table : h("p", { class: "pg-note" }, block.empty));
+  replaceChildren(element, h("h3", {}, block.title), table);
 });
 
 /** Shows one run where its training is seen; who follows the teacher sees it as well. */

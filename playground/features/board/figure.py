@@ -66,9 +66,9 @@ def course(
     style: Style = PLAIN,
 ) -> dict:
     """Draws the exact match of every run, or another `column` of the validations, over the steps, as a thin line; the mean of an arm with
-    several runs as a thick one, with its range as a shade. The legend names the `arms` that have a line. The axis reaches the step `last`,
-    also where no curve does."""
-    present = sorted({line.arm for line in lines})
+    several runs as a thick one, with its range as a shade. The legend names the `arms` that have a line, or all before the first. The axis
+    reaches the step `last`, also where no curve does."""
+    present = sorted({line.arm for line in lines}) or range(len(arms))
     data = [_draw_range(band, style) for band in bands]
     for line in lines:
         name = tokens.escape(line.name)

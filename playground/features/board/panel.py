@@ -64,9 +64,8 @@ def panel(view: View) -> dict:
         _build_controls(view, class_board),
         *([blocks.row("decides", *build_exhibits(view, class_board.lab, decisive), css="grids")] if decisive else []),
         *_build_figures(view, class_board, students),
-        _build_arms(view, class_board),
-        blocks.text("arms-about", view.say("board.arms_about", measure=_name_measure(view, class_board)), css="pg-caption"),
-        _build_runs(view, class_board, students),
+        *(_build_arms(view, class_board) if class_board.ended else []),
+        *([_build_runs(view, class_board, students)] if students else []),
         *progress.build_course_table(view, class_board.room, class_board.number),
     ]
     return {"step": None, "blocks": content, **panel_state}
@@ -169,13 +168,10 @@ def _build_download(view: View, class_board: Board) -> dict:
     return blocks.downloads("file", view.say("board.file"), "board", [{"label": view.say("compare.file_csv"), "query": query}])
 
 
-# ---- the pictures -----------------------------------------------------------------------------------------------------------------
-
-
 def _build_figures(view: View, class_board: Board, students: list[ClassRun]) -> list[dict]:
     started = [student for student in students if student.curve.steps]
     if not started:
-        return [blocks.text("nothing", view.say("board.nothing_yet"), css="pg-caption")]
+        return [blocks.row("pictures", _draw_empty(view, class_board, view.say(f"board.course_{class_board.column}")), css="halves")]
     course, shades = _draw_course(view, class_board, [(student, student.curve) for student in started])
     highest, lowest = max(started, key=class_board.newest), min(started, key=class_board.newest)
     high, low = class_board.newest(highest), class_board.newest(lowest)
@@ -186,6 +182,12 @@ def _build_figures(view: View, class_board: Board, students: list[ClassRun]) -> 
     scores, across = _draw_scores(view, class_board, started)
     figure = blocks.figure("course", course, caption, view.say(f"board.course_{class_board.column}"), hint=view.say("board.course_hint"))
     return [blocks.row("pictures", figure, scores, css="halves"), across]
+
+
+def _draw_empty(view: View, class_board: Board, title: str, caption: str = "") -> dict:
+    """Draws the axes with the names of the arms, before the first validation of a run."""
+    course, _ = _draw_course(view, class_board, [], class_board.steps)
+    return blocks.figure("course", course, caption or view.say("board.nothing_yet"), title)
 
 
 def _name_measure(view: View, class_board: Board) -> str:
@@ -224,8 +226,7 @@ def _build_presented(view: View, class_board: Board) -> list[dict]:
     title = paragraph([class_board.lab.say(view.language, "short") if class_board.lab else "", title])
     caption = paragraph([caption, name_empty_arms(view.language, class_board.activity)])
     if not curves:
-        caption = caption or view.say("board.nothing_yet")
-        return [blocks.text("verdict", title, css="pg-heading"), blocks.text("why", caption, css="pg-caption")]
+        return [_draw_empty(view, class_board, title, caption)]
     course, _ = _draw_course(view, class_board, curves, last)
     return [blocks.figure("course", course, caption, title)]
 
@@ -265,10 +266,7 @@ def _write_fit(view: View, fit: PowerLaw | None, sizes: int) -> str:
     return paragraph([sentence, view.say("board.fit_open") if fit.low <= 0 <= fit.high else ""])
 
 
-# ---- the tables -------------------------------------------------------------------------------------------------------------------
-
-
-def _build_arms(view: View, class_board: Board) -> dict:
+def _build_arms(view: View, class_board: Board) -> list[dict]:
     """Builds the table that pools the ended runs of each arm."""
     rows = []
     for arm, name in enumerate(class_board.arms):
@@ -280,7 +278,8 @@ def _build_arms(view: View, class_board: Board) -> dict:
         between = view.say("board.between", **bounds) if bounds else "–"
         rows.append([name, f"{pooled.count} / {dealt}", class_board.format(pooled.mean), between])
     head = [view.say(f"board.{name}", measure=_name_measure(view, class_board)) for name in ("arm", "ended", "mean", "interval")]
-    return blocks.table("arms", head, rows, view.say("board.together"), rowheads=True)
+    about = blocks.text("arms-about", view.say("board.arms_about", measure=_name_measure(view, class_board)), css="pg-caption")
+    return [blocks.table("arms", head, rows, view.say("board.together"), rowheads=True), about]
 
 
 def _build_runs(view: View, class_board: Board, students: list[ClassRun]) -> dict:
@@ -297,4 +296,4 @@ def _build_runs(view: View, class_board: Board, students: list[ClassRun]) -> dic
             ],
         })  # fmt: skip
     head = [view.say(f"board.{name}" if name in HEAD[:3] else f"compare.{name}") for name in HEAD]
-    return kinds.board("runs", head, rows, view.say("board.runs"), view.say("board.nobody"))
+    return kinds.board("runs", head, rows, view.say("board.runs"))

@@ -28,13 +28,15 @@ def panel(view: View) -> dict:
     options = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits]
     numbers = [
         blocks.row("controls", *_build_controls(view, options, split, method, width, penalty), css="controls"),
-        *([_build_progress(view, report.sentences, report.total)] if more else []),
-        *([blocks.button("stop", "move", view.say("evaluation.stop"), to={"split": "heldout"})] if more and split == "file" else []),
         _build_table(view, report, width),
         blocks.text("scores-caption", paragraph([*_write_captions(view, report, split, width), view.step_note(report.step)]), "pg-caption"),
     ]
     inputs = (view.run.id, report.step, *map(view.field, ("compare", "mapped")), view.language, view.dark, view.width)
-    figures = [] if more else [blocks.later("reach", "reach", view.say("evaluation.waiting"), " ".join(map(str, inputs)))]
+    figures = [blocks.later("reach", "reach", view.say("evaluation.waiting"), " ".join(map(str, inputs)))]
+    if more:  # in the room of the figures: nothing else moves when it goes
+        stop = blocks.button("stop", "move", view.say("evaluation.stop"), to={"split": "heldout"})
+        trying = view.say("evaluation.trying", tried=report.sentences, asked=report.total)
+        figures = [blocks.progress("progress", report.sentences, report.total, trying), *([stop] if split == "file" else [])]
     return {
         "step": report.step,
         "more": more,
@@ -80,10 +82,6 @@ def _build_table(view: View, report: Scores, beam: int) -> dict:
     return blocks.table("scores", head, [[view.say(f"evaluation.{name}"), value, about] for name, value, about in rows], rowheads=True)
 
 
-def _build_progress(view: View, tried: int, total: int) -> dict:
-    return blocks.progress("progress", tried, total, view.say("evaluation.trying", tried=tried, asked=total))
-
-
 def _write_captions(view: View, report: Scores, split: str, beam: int) -> list[str]:
     """Writes the number of sentences tried and the notes needed to read the scores."""
     count, total, step = report.sentences, f"{report.evaluated.of:,}", f"{report.step:,}"
@@ -116,12 +114,13 @@ def build_reach(view: View) -> dict:
     strips = view.draw(pictures.by_length, exact, names, [result.trained for result in results], counts, share=2)
     places = view.draw(pictures.by_place, results[mapped].reach.tokens, results[mapped].trained, share=2)
     tried, total = (sum(getattr(result, name) for result in results) for name in ("sentences", "total"))
-    more = tried < total  # captions wait until all sentences have been tried
-    by_length = "" if more else _write_reach_caption(view, results, names)
-    by_place = "" if more else _write_facts(view, token_facts(results[mapped].reach, results[mapped].trained))
+    more = tried < total  # what the captions say waits until all sentences have been tried
+    by_length = by_place = view.say("evaluation.trying", tried=tried, asked=total)
+    if not more:
+        by_length = _write_reach_caption(view, results, names)
+        by_place = _write_facts(view, token_facts(results[mapped].reach, results[mapped].trained))
     run_options = [{"value": run.id, "label": name} for run, name in zip(runs, names, strict=True)]
     content = [
-        *([_build_progress(view, tried, total)] if more else []),
         blocks.figure("reach", strips, by_length, view.say("evaluation.by_length")),
         _build_comparison(view, runs, offered, longer=bool(results[0].reach.counts[results[0].trained[1] :].any())),
         *([blocks.choice("mapped", "mapped", view.say("evaluation.mapped"), run_options, runs[mapped].id)] if len(runs) > 1 else []),

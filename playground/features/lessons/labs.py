@@ -14,11 +14,11 @@ import numpy as np
 from playground.cursor import FIELDS
 from playground.features import lessons as kinds
 from playground.features.shared import blocks, experiment, panels
-from playground.features.shared.labs import build_exhibits, build_question, build_verdict, lock_choices, say_label
+from playground.features.shared.labs import build_axes, build_exhibits, build_question, build_verdict, lock_choices, say_label
 from playground.features.shared.view import View
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.course import LESSONS, list_labs
-from playground.lessons.lab import Lab, Lines, Value
+from playground.lessons.lab import Lab, Lines, Outcome, Value
 from playground.lessons.labs import FOLDERS, LABS, START, get
 from playground.rooms.experiment import MIN_RUNS
 
@@ -112,14 +112,14 @@ def _build_page(view: View, lab: Lab) -> dict:
         blocks.button("all", "move", view.say("lessons.all"), to={"lab": ""}),
         blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
-        *_build_deal_button(view, lab),
     ]
+    question = question + _build_deal_button(view, lab)
     if not isinstance(lab, ControlledExperiment):
         if not answered:
-            return {"blocks": head + question}
+            return {"blocks": head + question + build_axes(view, lab, lambda: _find_outcome(view, lab))}
         return {"blocks": head + lock_choices(question) + _build_result(view, lab, guess, sure) + _build_ending(view, lab)}
     if not (answered or lab.is_mystery):
-        return {"blocks": head + question}
+        return {"blocks": head + question + build_axes(view, lab, lambda: _find_outcome(view, lab))}
     state = experiment.build_experiment(view, lab)
     guess_verdict = experiment.build_verdict(view, lab, state.outcome, guess, sure) if answered and state.outcome else []
     question = lock_choices(question) if guess_verdict else lock_choices(question, view) if fixed_guess else question
@@ -144,11 +144,14 @@ def _build_ending(view: View, lab: Lab) -> list[dict]:
     ]
 
 
+def _find_outcome(view: View, lab: Lab) -> Outcome:
+    toss, settings = view.number("toss"), lab.settings(dict(parse_qsl(view.field("set"))))
+    return view.open_reader.remember(view.run, ("lab", lab.name, toss, *settings.items()), lambda: lab.outcome(toss, **settings))
+
+
 def _build_result(view: View, lab: Lab, guess: str, sure: str) -> list[dict]:
-    chosen = dict(parse_qsl(view.field("set")))
-    toss = view.number("toss")
-    settings = lab.settings(chosen)
-    outcome = view.open_reader.remember(view.run, ("lab", lab.name, toss, *settings.items()), lambda: lab.outcome(toss, **settings))
+    chosen, outcome = dict(parse_qsl(view.field("set"))), _find_outcome(view, lab)
+    toss, settings = view.number("toss"), lab.settings(chosen)
     return [
         *build_verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure if toss == 1 and not chosen else ""),
         blocks.text("about", lab.say(view.language, "about"), css="pg-caption"),

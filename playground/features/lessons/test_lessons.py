@@ -160,7 +160,11 @@ def options(block: dict) -> list[str]:
 
 def test_nothing_is_given_away_before_a_guess_nor_while_a_class_guesses(site):
     for name, lab in LABS.items():
-        guess = {"guess": lab.guesses[0], "sure": SURE[0]}
+        guess, first = {"guess": lab.guesses[0], "sure": SURE[0]}, shown(site, lab=name)
+        axes = first["to-guess"]["figure"]["data"] if "to-guess" in first else []
+        assert {value for line in axes for value in line["y"]} <= {None}, "axes and names, no line"
+        assert name == "mystery" or len(axes) == len(getattr(lab, "arms", axes))
+        assert "deal" not in first or [*first].index("deal") > [*first].index("guess")
         for asked in ({}, {"guess": lab.guesses[0]}, {"sure": SURE[0]}, guess | {"guess": "nonsense"}, guess | {"sure": "100"}):
             assert not ANSWERS & shown(site, lab=name, **asked).keys(), (name, asked)
         for state in ("open", "closed", "fixed"):

@@ -32,11 +32,13 @@ def _describe_unknown(view: View) -> dict | None:
     if gap is None:
         return None
     notice = view.say("sentence.unknown", tokens=_join_first(view, gap.tokens), known=_describe_known(view, gap))
-    words = [
-        {"word": word, "text": replace_word(view.text, token, word), "about": view.say("sentence.instead", word=word, unknown=token)}
-        for token in list(gap.nearest)[:MAX_NAMED]
-        for word in gap.nearest[token]
-    ]
+
+    def offer(token: str, word: str) -> dict:
+        about = view.say("sentence.instead", word=word, unknown=token)
+        return {"word": word, "text": replace_word(view.text, token, word), "about": about}
+
+    named = list(gap.nearest.items())[:MAX_NAMED]
+    words = [{"token": token, "nearest": [offer(token, word) for word in nearest]} for token, nearest in named]
     return {
         "told": notice,
         "use": gap.readable,

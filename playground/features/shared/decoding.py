@@ -98,11 +98,6 @@ def _build_line(view: View, name: str, look: SentenceTrace, marked: list[bool], 
     }
 
 
-def find_first_wrong(view: View) -> str:
-    """Returns the first sentence whose free-running output diverges from teacher forcing; "" if none is known."""
-    return (find_wrong_sentences(view) or [""])[0]
-
-
 def find_wrong_sentences(view: View) -> list[str] | None:
     """Finds sentences where teacher forcing and free running diverge; None during training, whose every step has others."""
     if view.run.working and view.step is None:

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from playground.cursor import choices
 from playground.features.shared import blocks
 from playground.features.shared.figures import graph, tensor
 from playground.features.shared.figures.tokens import Name
 from playground.features.shared.view import Screen, View
-from playground.lessons.lab import Dots, Grid, Lab, Lines, TextTable
+from playground.lessons.controlled import ControlledExperiment
+from playground.lessons.lab import Dots, Grid, Lab, Lines, Outcome, TextTable
 from playground.words import listed, paragraph, printed
 
 SURE = choices("sure")  # percent
@@ -122,6 +125,22 @@ def _build_exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int, only_tabl
         return blocks.figure(exhibit.name, figure, caption, title)
     figure, css = _draw_grid(view, lab, exhibit, width)
     return blocks.figure(exhibit.name, figure, caption, title, css=css)
+
+
+def build_axes(view: View, lab: Lab, outcome: Callable[[], Outcome]) -> list[dict]:
+    """Builds the axes of a lab's curves with their names, before they may be seen: an experiment's, or the first ones of an `outcome`."""
+    if isinstance(lab, ControlledExperiment):
+        is_loss, steps = lab.judged == "loss", lab.experiment(next(iter(lab.arms)), 1).training.steps
+        exhibit = Lines("course_loss" if is_loss else "course", np.array([0, steps]), dict.fromkeys(lab.arms), percent=not is_loss)
+    else:
+        exhibit = next((exhibit for exhibit in outcome().exhibits if isinstance(exhibit, Lines)), None)
+    if exhibit is None:
+        return []
+    axes = {"title": lab.say(view.language, f"axis_{exhibit.name}")}
+    axes |= {"percent": lab.say(view.language, "axis_percent")} if exhibit.percent else {}
+    names = [say_label(view, lab, name) for name in exhibit.lines]
+    figure = view.draw(graph.to_guess, exhibit.x, names, view.say("lessons.guess"), share=2, log_x=exhibit.log_x, **axes)
+    return [blocks.figure("to-guess", figure, title=lab.say(view.language, f"show_{exhibit.name}"), css="pg-aside")]
 
 
 def _draw_grid(view: View, lab: Lab, exhibit: Grid, width: int) -> tuple[dict, str]:

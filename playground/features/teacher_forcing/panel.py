@@ -30,7 +30,6 @@ def panel(view: View) -> dict:
     wrong = find_wrong_sentences(view)
     return {
         "step": comparison.step,
-        "telling": wrong[0] if wrong else "",
         "blocks": [
             blocks.text("about", view.say("teacher_forcing.about"), css="pg-about"),
             *_build_suggestions(view, wrong),

@@ -21,6 +21,7 @@ from playground.inspection.heads import HeadScores, NamedHead, Sample, score
 from playground.runs.orders import FINISHED
 from playground.words import percentage
 
+LABEL = 46  # px above all heads of a presented page
 RESTING = ("padding", "first", "last")  # the same token for every query: true, and nothing to watch
 NO_PATTERN = (*RESTING, "even", "unclear")
 KEPT = 0.45  # mean weight on its pattern at which a large head stays large; to become so it needs HALF
@@ -43,7 +44,7 @@ def build_attention(view: View) -> tuple[list[dict], list[dict], dict]:
     part = view.say(part_key(view.run, "cross"))
     if chosen is None:
         label = view.say("settling.waiting", step=view.look.step, count=count, part=part)
-        tall = view.stage.get("stage", view.tallest)
+        tall = view.stage.get("stage", view.page[1] - LABEL)
         return [build_small_heads(view, "live-heads", label, None, view.look.cross, mask, names, tall)], [], {}
     label = view.say("settling.label", count=count, patterns=len(settled), part=part)
     small = build_small_heads(view, "live-heads", label, chosen, view.look.cross, mask, names)

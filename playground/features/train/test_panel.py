@@ -143,7 +143,7 @@ def test_unknown_tokens_are_named_and_a_readable_sentence_offered(site, run, tex
     unknown, readable = (site.panel("sentence", run=run, text=one)["unknown"] for one in (text, use))
     assert (unknown["use"], use in unknown["label"], readable) == (use, True, None)
     assert [words in unknown["told"] for words in named] == [True] * len(named)
-    offered = {one["word"]: one["text"] for one in unknown["words"]}
+    offered = {near["word"]: near["text"] for one in unknown["words"] for near in one["nearest"]}
     if "frau" in text:
         assert (offered["Frau"], offered["König"]) == ("die Frau liebt den Konig", "die frau liebt den König")
 

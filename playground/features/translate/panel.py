@@ -6,7 +6,7 @@ from playground.config import MAX_POSITIONS, UNK, Refusal
 from playground.cursor import choices
 from playground.decoding import Constraints, greedy, sample, search, top_k_top_p_filter
 from playground.features.shared import blocks, panels
-from playground.features.shared.decoding import SEARCHED, build_beam_controls, draw_attention, draw_likeliest, find_first_wrong
+from playground.features.shared.decoding import SEARCHED, build_beam_controls, draw_attention, draw_likeliest, find_wrong_sentences
 from playground.features.shared.figures import graph
 from playground.features.shared.heads import build_view_choice, choose_head, draw_threads
 from playground.features.shared.queries.results import Candidate, SentenceTrace
@@ -61,12 +61,11 @@ def panel(view: View) -> dict:
     differs = options.method != "greedy" or answer.prefix or copied  # from the line above the tab
     copied_note = view.say("decoding.copied", words=listed(view.language, copied))
     has_unknown = any(piece.id == UNK for candidate in answer.candidates for piece in candidate.pieces)
-    unknown_choice = view.offer("unknown", "unknown", "decoding.unknown")
+    controls, unknown_choice = _build_controls(view, options), view.offer("unknown", "unknown", "decoding.unknown")
     return {
         "step": answer.step,
-        "telling": _suggest_sentence(view) if options.method == "greedy" and view.step is None else "",
         "blocks": [
-            blocks.row("controls", *_build_controls(view, options), unknown_choice if has_unknown else None, css="controls"),
+            blocks.row("controls", *controls, unknown_choice if has_unknown else None, _suggest_sentence(view), css="controls"),
             *refused,
             *([blocks.chips("candidates", *lines, pick="tgt")] if differs else []),
             *_build_greedy_note(view, best),
@@ -94,11 +93,14 @@ def _build_greedy_note(view: View, best: Candidate) -> list[dict]:
     return [blocks.text("greedy", view.say("decoding.frame_is_greedy"), css="pg-caption")]
 
 
-def _suggest_sentence(view: View) -> str:
-    """Suggests a sentence that is decoded wrong, else the one with the greatest doubt."""
-    if view.run.working:
-        return ""
-    return find_first_wrong(view) or find_least_certain(view.reader, view.run, view.reader.examples(view.run, "heldout", SEARCHED))
+def _suggest_sentence(view: View) -> dict | None:
+    """Offers a sentence that is decoded wrong, else the one with the greatest doubt."""
+    if view.run.working or view.step is not None:
+        return None
+    key, text = "teacher_forcing.goes_wrong", next(iter(find_wrong_sentences(view)), "")
+    if not text:
+        key, text = "decoding.least_certain", find_least_certain(view.reader, view.run, view.reader.examples(view.run, "heldout", SEARCHED))
+    return text and blocks.choice("suggested", "text", view.say(key), [{"value": text, "label": text}], view.text)
 
 
 def _build_controls(view: View, options: DecodingOptions) -> list[dict]:

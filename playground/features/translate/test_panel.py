@@ -118,14 +118,14 @@ def test_a_prefix_is_written_first_and_marked_a_draw_is_repeated_by_its_seed_and
     assert find(ask(site, method="sample", draws=20, **block(same, "warmer")["to"]), "warmer") is None
 
 
-def test_it_proposes_a_sentence_that_goes_wrong_or_else_the_one_of_the_greatest_doubt(site):
-    proposed = site.panel("translate", run="reverse")["telling"]
-    look = site.reader.look(site.runs.get("reverse"), None, proposed)
+def test_it_offers_a_sentence_that_goes_wrong_or_else_the_one_of_the_greatest_doubt_and_takes_none_by_itself(site):
+    (offered,) = block(site.panel("translate", run="reverse"), "suggested")["options"]
+    look = site.reader.look(site.runs.get("reverse"), None, offered["value"])
     assert not (look.finished and all(look.right))
     german = site.runs.get("german_english")
     doubt = {text: min(site.reader.look(german, None, text).probabilities) for text, _ in site.reader.examples(german, "heldout", 100)}
-    assert site.panel("translate", run="german_english")["telling"] == min(doubt, key=lambda text: doubt[text])
-    assert site.panel("translate", run="german_english", method="beam")["telling"] == ""
+    least = min(doubt, key=lambda text: doubt[text])
+    assert [block(ask(site, run="german_english", text=text), "suggested")["value"] == least for text in ("", least)] == [False, True]
 
 
 LETTERS = "abcdefghijklmnopqrst"  # longer than any word in training

@@ -58,9 +58,9 @@ export function reply(answer) {
 }
 
 /** Shows another run, with the sentence that the visitor typed, if that run can read it (see readCard); else the sentence waits for one
- * that can. A sentence that a panel proposed is not the visitor's own. */
+ * that can. */
 export function chooseRun(run) {
-  const text = (cursor.text !== page.proposed?.text && cursor.text) || page.unread;
+  const text = cursor.text || page.unread;
   change({ following: text ? run : "", taking: run });
   move({ run, text });
 }

@@ -139,7 +139,7 @@ function drawNote() {
   note.replaceChildren(...lines.map((line) => h("span", {}, line)), ...acts);
   note.hidden = !lines.length;
 }
-subscribe(["live", "card", "frame", "step"], drawStatus);
+subscribe(["live", "card", "frame", "step", "away"], drawStatus);
 
 /** Reads what is fixed about the run on screen. Resolves when the page knows it, and has let go of what was carried there in vain. */
 export async function readCard() {

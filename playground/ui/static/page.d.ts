@@ -168,7 +168,7 @@ export interface Page {
   knobs: Knobs | null; // what the controls at the left hold; null until the link's settings are in them
   wanted: Knobs; // what they were last asked to hold; all others hold their defaults
   card: Card | null;
-  proposed: { tab: string; text: string } | null; // the sentence that a tab chose for itself, since none was chosen
+  away: boolean; // whether the server can't be reached
   following: string; // the run that is being opened with the present cursor; "" once it is known what of that it can read
   taking: string; // the run whose settings go into the controls once both are known
   unread: string; // the typed sentence that the run on screen can't read: it waits for one that can

@@ -1,7 +1,7 @@
 // One panel a tab: the server says in blocks what stands in it, and it is asked again when what it depends on changes.
 // @ts-check
 
-import { FIELDS, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
+import { FIELDS, change, cursor, page, sentenceText, subscribe } from "./store.js";
 import { AGAIN, debounce, h, isDark, say } from "./dom.js";
 import { askFor, blocksOf, forget, readAhead } from "./answers.js";
 import { grey, highlight, spent, turn } from "./picture.js";
@@ -83,10 +83,6 @@ async function show(name, host, changes, isLatest) {
   await released;
   if (!answer || !isLatest()) return; // an answer that was kept may have overtaken one that was on its way
   if (isFrame && cursor.step === "" && isTorn(answer)) return;
-  if (answer.telling && !cursor.text && answer.telling !== query.text) { // no sentence was chosen yet
-    change({ proposed: { tab: name, text: answer.telling } });
-    return move({ text: answer.telling }, { instead: true });
-  }
   if (answer.held && !Object.keys(changes).length) change({ held: { run: query.run, head: answer.held, early: isActive() && !answer.settled } });
   change({ panels: { ...page.panels, [name]: answer } });
   const isEarly = isTooEarly(answer) && host.querySelector(".pg-block") !== null;
@@ -115,14 +111,6 @@ const isTorn = ({ step, recorded, sentence }) => !recorded && sentence?.step !==
 const preview = debounce((changes) => refresh(changes ?? {}), 70);
 
 // ---- what makes them change -------------------------------------------------------------------------------------------------------
-
-/** A sentence that a tab proposed stays in that tab: elsewhere the sentence is again the one of before. */
-subscribe(["tab"], () => {
-  const { proposed } = page;
-  if (!proposed || proposed.tab === cursor.tab) return;
-  change({ proposed: null });
-  if (cursor.text === proposed.text) move({ text: "" }, { instead: true });
-});
 
 subscribe(["run"], () => {
   settled = ++latest; // what is on its way is about the run before

@@ -82,14 +82,13 @@ function whatIsWrong({ output }) {
   return at < 0 ? say("wrong_end", { count: output.length }) : say("wrong_at", { at: at + 1, token: output[at].text });
 }
 
-/** While the line is empty what stands below is of an example, and says so; and so does a sentence that a tab chose, while none was typed, and one
- * is decoded otherwise than in the tab below. */
+/** While the line is empty what stands below is of an example, and says so; and so does one that is decoded otherwise than in the tab below. */
 function markExample() {
-  const place = document.getElementById("pg-result"), { proposed } = page;
+  const place = document.getElementById("pg-result");
   if (!place) return;
-  const isEmpty = document.getElementById("pg-sentence").value === "", isProposed = Boolean(cursor.text) && proposed?.text === cursor.text;
+  const isEmpty = document.getElementById("pg-sentence").value === "";
   const isGreedy = cursor.tab === "translate" && cursor.method !== "greedy"; // the line always is
-  const key = isEmpty ? "example" : isGreedy ? "greedy_line" : isProposed ? "example_of_tab" : "";
+  const key = isEmpty ? "example" : isGreedy ? "greedy_line" : "";
   place.classList.toggle("is-example", isEmpty);
   if (key) place.dataset.said = say(key);
   else delete place.dataset.said;
@@ -98,7 +97,7 @@ subscribe(["tab", "method", "text"], markExample);
 
 subscribe(["text"], () => {
   if (cursor.text) change({ unread: "" });
-  if (cursor.text !== page.proposed?.text) rememberSentence(cursor.run, cursor.text);
+  rememberSentence(cursor.run, cursor.text);
 });
 subscribe(["card"], fillSentence);
 subscribe(["live", "frame"], () => {
@@ -120,7 +119,8 @@ function write(text) {
 }
 
 /**
- * @param {{ told: string, use: string, label: string, words: { word: string, text: string, about: string }[], all: string } | null} unknown
+ * @param {{ told: string, use: string, label: string, all: string,
+ *   words: { token: string, nearest: { word: string, text: string, about: string }[] }[] } | null} unknown
  */
 function drawUnknown(unknown) {
   const place = document.getElementById("pg-unknown");
@@ -130,10 +130,11 @@ function drawUnknown(unknown) {
   if (!unknown) return place.replaceChildren();
   const instead = ({ word, text, about }) =>
     button({ class: "pg-instead", "aria-label": about, title: about, onclick: () => write(text), ...modelText("src") }, word);
-  const whole = unknown.use && !unknown.words.some(({ text }) => text === unknown.use);
+  const isWhole = unknown.use && !unknown.words.some(({ nearest }) => nearest.some(({ text }) => text === unknown.use));
   const all = () => move({ tab: "embeddings", what: "src" });
-  const words = unknown.words.map(instead);
+  const gap = ({ token, nearest }) => h("span", { class: "pg-gap" }, h("b", modelText("src"), token), nearest.length ? "→" : "", nearest.map(instead));
   const list = unknown.all ? button({ id: "pg-known-words", class: "pg-quiet", onclick: all }, unknown.all) : "";
-  const use = whole ? [button({ id: "pg-use", onclick: () => write(unknown.use) }, unknown.label), list, ...words] : [...words, list];
-  place.replaceChildren(h("span", {}, unknown.told), ...use); // what mends all comes first: of many words not every one has room
+  const use = isWhole ? button({ id: "pg-use", onclick: () => write(unknown.use) }, unknown.label) : "";
+  place.title = unknown.told;
+  place.replaceChildren(h("span", { class: unknown.words.length ? "pg-unseen" : "" }, unknown.told), use, ...unknown.words.map(gap), list);
 }

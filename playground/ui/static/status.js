@@ -1,7 +1,7 @@
 // The state of the run on screen, in one line at the top and for screen readers.
 // @ts-check
 
-import { cursor, page, subscribe } from "./store.js";
+import { change, cursor, page, subscribe } from "./store.js";
 import { count, h, percent, say, timeLeft, update } from "./dom.js";
 import { isActive, isBehind, isGrowing, shownStep, statusKey, toldStep } from "./live.js";
 
@@ -48,6 +48,8 @@ export function drawStatusLine(place) {
   const run = page.live, isLate = isBehind(), isReplay = cursor.step !== ""; // the end is told with the last picture
   update(place.dataset, { run: run.id, status: run.status, step: String(run.step) });
   const upTo = isActive() || isLate || isReplay ? shownStep() : Infinity, status = isLate ? "training" : isReplay && !isActive() ? "shown" : run.status;
+  place.toggleAttribute("data-away", page.away);
+  if (page.away) return drawParts(place, say("reconnecting"), "");
   const line = (isShort) => statusLine(upTo, run.status && status, isShort);
   drawParts(place, line(true), line(false));
 }
@@ -65,6 +67,11 @@ subscribe(["boot"], () => {
 
 /** Says one sentence aloud. */
 export const announce = (text) => place && (place.textContent = text);
+
+document.addEventListener("pg-server", (event) => {
+  change({ away: /** @type {CustomEvent} */ (event).detail });
+  announce(page.away ? say("reconnecting") : "");
+});
 
 /** The quarters of its steps that a run has behind it. */
 const quartersDone = ({ step, steps }) => (steps ? Math.floor((QUARTERS * step) / steps) : 0);

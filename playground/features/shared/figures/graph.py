@@ -15,6 +15,7 @@ _STYLES = (  # colour, dash and mark differ, for colour-blind readers
 )  # fmt: skip
 _HEIGHT, _LEGEND, _MARK = 250, 22, 46  # px; _MARK: the symbol before a name in the legend
 _PERCENT = {"range": [-2, 102], "tickvals": [0, 25, 50, 75, 100], "ticksuffix": " %"}  # of an axis
+_PAPER = {"xref": "paper", "yref": "paper"}
 BAR = 28  # px, of height for one bar
 NAMED = 2  # decades from which only powers of ten are labelled
 _TINY = 1e-30  # smaller values, and zero, are gaps on a logarithmic axis
@@ -58,6 +59,16 @@ def lines(
     legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
     margin = (72 if percent else 56, 16, 10 + rows * _LEGEND, 44)
     return {"data": data, "layout": style.layout(_HEIGHT + rows * _LEGEND, margin, showlegend=rows > 0, legend=legend, **axes)}
+
+
+def to_guess(x: Sequence[float], names: Sequence[str], guess: str, *, log_x: bool = False, style: Style = PLAIN, **axes: str) -> dict:
+    """Draws the axes of `lines` with the names of lines that are still to come: where they will be, a dotted area says `guess`."""
+    figure = lines(x, dict.fromkeys(names, [np.nan] * len(x)), log_x=log_x, style=style, **axes)
+    layout, ends = figure["layout"], [float(end) for end in (np.log10([x[0], x[-1]]) if log_x else (x[0], x[-1]))]
+    area = {"type": "rect", "x0": 0, "x1": 1, "y0": 0, "y1": 1, "line": {"color": style.colors["line"], "dash": "dot"}}
+    words = {"text": guess, "x": 0.5, "y": 0.5, "showarrow": False, "font": style.font("muted")}
+    places = {"shapes": [area | _PAPER], "annotations": [words | _PAPER], "xaxis": layout["xaxis"] | {"range": ends}}
+    return figure | {"layout": layout | places | {"yaxis": layout["yaxis"] | {"showticklabels": bool(axes.get("percent"))}}}
 
 
 def dots(values: Mapping[str, Sequence[float]], *, percent: str, style: Style = PLAIN) -> dict:
