@@ -1,5 +1,4 @@
-"""The benchmarks: numbers computed by hand, a peer that takes the exam that ours takes, and every command with settings so small that
-its numbers mean nothing."""
+"""The benchmarks: numbers by hand, a peer at the exam that ours takes, and every command with tiny settings."""
 
 import fnmatch
 import json

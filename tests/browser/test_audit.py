@@ -1,5 +1,4 @@
-"""Nothing on the page is unreadable, too small to press, too faint or against a rule of WCAG 2.2: every tab of every place with all that
-folds out of it, and what opens over the page; on three sizes, light and dark, in both languages."""
+"""Every tab, all that folds out and opens over it: readable, large enough, by WCAG 2.2; three sizes, light and dark, both languages."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,6 @@
 """Firefox and WebKit: every tab is drawn, a model is trained, a file is read. Each where its programs are installed.
 
-Debian has them: firefox-esr; webkit2gtk-driver and xvfb; and both need `pip install selenium`.
-Playwright's `moz-firefox` channel asks an ESR for what it does not know yet (emulation.setMediaFeaturesOverride).
+Debian has them: firefox-esr; webkit2gtk-driver and xvfb; and both need `pip install selenium`, as Playwright's channel can't do an ESR.
 """
 
 import json

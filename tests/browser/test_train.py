@@ -51,8 +51,7 @@ def test_first_look(visit: Callable[..., Page]):
 
 
 def test_train_and_watch_and_wind_back(visit):
-    """The curve grows and the sentence turns right while a run trains; the next one ends and says so; the replay goes back, plays, and a
-    fork starts in the middle."""
+    """The curve grows and the sentence turns right while a run trains; the next one ends and says so; the replay plays; a fork starts."""
     slow = ONE_SENTENCE | {"optimiser": "adam", "schedule": "constant", "learning_rate": 1e-4, "warmup": 0}
     page = visit(link(slow | {"steps": STEPS, "eval_every": 300}))
     page.evaluate(WATCH)

@@ -1,5 +1,4 @@
-"""The zip of a run: what it holds, for whom, and that it says the truth about the run; and its model.py, which has the same logits, to the
-bit, whatever was chosen or changed in the model."""
+"""The zip of a run: what it holds, for whom, and that it is true; and its model.py, whose logits are the same to the bit."""
 
 import csv
 import io

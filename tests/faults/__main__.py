@@ -2,8 +2,7 @@
 fail, as a table. `--red` takes that out once more, of a copy, and runs each test, or those whose names contain the words after it.
 
 A test is in it by `@pytest.mark.fault("what is done", "what must happen")`, a script's by `// fault: what is done | what must happen`
-above it; nothing stands here that no test says. What each was seen to fail without stands in red.json: a piece of a file that is there
-once, and what comes in its place.
+above it. What each was seen to fail without stands in red.json: a piece of a file that is there once, and what comes in its place.
 """
 
 import argparse

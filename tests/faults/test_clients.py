@@ -1,5 +1,4 @@
-"""Clients that are slow on purpose, at the level of the socket, that open connections without end, and that ask for more than their share:
-the server hangs up or says when to come again, and everybody else is served."""
+"""Clients that are slow, open connections without end or ask for too much: the server hangs up or refuses, and serves the others."""
 
 import asyncio
 import itertools

@@ -1,5 +1,4 @@
-"""Signals, as Docker, a Space, systemd, a terminal and a keyboard send them to a server at work: everything is saved, and in time. And tabs
-that are opened and closed without end, which leave nothing."""
+"""Signals to a server at work, after which everything is saved, in time; and tabs opened and closed without end, which leave nothing."""
 
 import contextlib
 import itertools

@@ -1,5 +1,4 @@
-"""The people when the calls come: the owner of a run with sentences of their own, a class with its teacher, and others. What is theirs is
-made over HTTP, as their pages would make it."""
+"""The people when the calls come: the owner of a run on own sentences, a class with its teacher, and others; made over HTTP."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Every stage holds the running model's own numbers, to the last bit, and has its formula and the lines of code that compute it; an edit
-equals torch with that number set by hand."""
+"""Every stage holds the running model's numbers to the last bit, with formula and code; an edit equals torch with that number set."""
 
 import ast
 import copy

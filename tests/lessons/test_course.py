@@ -1,5 +1,4 @@
-"""The course: every step can be done, is seen when all was done and not before, and has its words; its questions about a run, by hand;
-and its twelve beliefs: a place for each, one right option, a sentence to every wrong one."""
+"""The course: every step can be done and is seen when done; its questions by hand; its twelve beliefs, one right option each."""
 
 import json
 import re

@@ -1,8 +1,7 @@
 """`python -m tests.mutants`: draws small faults in the rooms whose truths matter, and says which the gate's tests notice.
 
     python -m tests.mutants measure          # runs the gate once: which test runs which line, and how long it takes
-    python -m tests.mutants --seed 2         # draws the mutants and runs, for each, the tests that run its line
-    python -m tests.mutants --only ID …      # these again, with what the tests print
+    python -m tests.mutants --seed 2         # draws mutants and runs the tests of their lines; --only ID … these again, with their prints
 
 A mutant that no test can notice stands in equivalent.json with the reason. The status is 1 when another one survives.
 """

@@ -1,5 +1,4 @@
-"""Encodings and columns: what a teacher's file says is read as it was written, or refused with the line that can't be; the row that names
-columns is known, and those that hold the sentences are chosen by their names and cells."""
+"""Encodings and columns: a file is read as it was written or refused by line; the head row and the sentences' columns are recognised."""
 
 import codecs
 import random

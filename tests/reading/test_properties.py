@@ -1,5 +1,4 @@
-"""Whatever the bytes are, they are read or refused, what was written reads back, and no pattern of reading/ takes longer than its text is
-long: each is attacked at every repetition in it."""
+"""All bytes are read or refused, what was written reads back, and no pattern of reading/ is worse than linear, however attacked."""
 
 import ast
 import gzip

@@ -1,5 +1,4 @@
-"""What the machine says: of the date, where nothing that lasts days ends when its clock is set, of its cores and memory; how fast it
-is, in which precision a run is computed, and what follows: how long it takes, and how many steps fit a time."""
+"""The machine: its date, whose change ends nothing, cores, memory, speed; a run's precision, its time, and how many steps fit a time."""
 
 import math
 import time

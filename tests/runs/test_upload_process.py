@@ -1,5 +1,4 @@
-"""Reading beside the page: the same answer as in this process, or an end within the limits; and in turns: who has cost little before who
-has cost much, short before long, and a place is left for others."""
+"""Reading beside the page: the same answer as here, or an end within limits; by turns, cheap before costly, with a place for others."""
 
 import gc
 import gzip

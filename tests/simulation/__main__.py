@@ -1,5 +1,4 @@
-"""`python -m tests.simulation --seed 17` tells one story again; `--minutes 60` tells new ones for an hour, and prints the seeds that fail.
-"""
+"""`python -m tests.simulation --seed 17` tells one story again; `--minutes 60` tells new ones for an hour and prints failing seeds."""
 
 import argparse
 import logging

@@ -1,5 +1,4 @@
-"""Every panel of every run, in every language and width and at every step, says something complete that can be drawn; one number is the
-same everywhere, and labels stand at their own rows and columns: the words are those of the ids that the model got."""
+"""Every panel, in all languages, widths and steps, is complete and can be drawn; a number is the same everywhere, labels the model's."""
 
 import json
 import random

@@ -1,5 +1,4 @@
-"""Each kind of person is answered as the right of a route, listener or action says; an id of another's opens and changes nothing; and
-own sentences are their owner's, unless they share them with the run's link."""
+"""Each person is answered by the right of a route, listener or action; another's id opens nothing; own sentences are their owner's."""
 
 import json
 import pickle

@@ -1,5 +1,4 @@
-"""The map: every stage opens, its numbers are the model's, every calculation can be redone; its tour, and the printed sheet; numbers typed
-over, whose effect is told, lit and undone to the last bit."""
+"""The map: its stages and calculations are the model's; its tour and printed sheet; numbers typed over are undone to the last bit."""
 
 import base64
 import re

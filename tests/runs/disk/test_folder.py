@@ -241,8 +241,7 @@ def contents(folder):
 
 @pytest.mark.parametrize("spare", [False, True])
 def test_a_crash_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp_path, spare):
-    """Every operation on the disk is the last one once; what `recover` finds is whole each time, and both outcomes occur. With a spare one
-    there is a whole one before it as well, each time."""
+    """Every operation on the disk is the last one once; what `recover` finds is whole, and so is a spare one; both outcomes occur."""
     outcomes = []
     for at in itertools.count(1):
         folder = folder_of(tmp_path / str(at), spare)

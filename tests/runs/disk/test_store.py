@@ -1,5 +1,4 @@
-"""The folder of a server: its runs, read when they are looked at; one that can't be written is refused, one that was deleted takes nothing
-more, and all in it is counted; and whether the disk answers."""
+"""A server's folder: runs read when looked at; what can't be written is refused, all in it is counted; and whether the disk answers."""
 
 import json
 import shutil

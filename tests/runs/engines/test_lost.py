@@ -1,5 +1,4 @@
-"""When the process that trains a run is gone, or a machine of a cluster, or the way there, the run goes on from its last save or ends with
-a sentence; no other is touched."""
+"""A training's process, machine or line gone: the run goes on from its last save or ends with a sentence; no other is touched."""
 
 import logging
 import os

@@ -1,5 +1,4 @@
-"""The twin in torch: each argument is matched, each parameter copied; the cost of conversion mistakes, and the fast path. That outputs and
-gradients are equal is in tests/model/test_transformer.py."""
+"""The twin in torch: arguments matched, parameters copied; the cost of conversion mistakes, and the fast path."""
 
 import inspect
 from dataclasses import replace
