@@ -132,7 +132,7 @@ def test_a_guess_and_its_answer(visit):
     labs.locator(".pg-card[data-lab=softmax]").click()
     has_address(page, lab="softmax")
     labs.locator("[data-block='choice guess'] button[data-value=vanishes]").click()
-    expect(labs.locator(".pg-plot")).to_have_count(0)  # nothing is shown before one has said how sure one is
+    expect(labs.locator("[data-block^='figure ']:not(.pg-aside)")).to_have_count(0)  # nothing is shown before one has said how sure one is
     labs.locator("[data-block='choice sure'] button[data-value='95']").click()
     expect(labs.locator("[data-block='text verdict']")).to_contain_text(words("lessons.right"))
     drawn(labs)

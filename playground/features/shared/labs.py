@@ -134,7 +134,7 @@ def build_axes(view: View, lab: Lab, outcome: Callable[[], Outcome]) -> list[dic
         exhibit = Lines("course_loss" if is_loss else "course", np.array([0, steps]), dict.fromkeys(lab.arms), percent=not is_loss)
     else:
         exhibit = next((exhibit for exhibit in outcome().exhibits if isinstance(exhibit, Lines)), None)
-    if exhibit is None:
+    if exhibit is None or view.presented:  # where the question stands alone
         return []
     axes = {"title": lab.say(view.language, f"axis_{exhibit.name}")}
     axes |= {"percent": lab.say(view.language, "axis_percent")} if exhibit.percent else {}
