@@ -114,12 +114,11 @@ def _build_page(view: View, lab: Lab) -> dict:
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
     ]
     question = question + _build_deal_button(view, lab)
-    if not isinstance(lab, ControlledExperiment):
-        if not answered:
-            return {"blocks": head + question + build_axes(view, lab, lambda: _find_outcome(view, lab))}
-        return {"blocks": head + lock_choices(question) + _build_result(view, lab, guess, sure) + _build_ending(view, lab)}
-    if not (answered or lab.is_mystery):
+    is_controlled = isinstance(lab, ControlledExperiment)
+    if not (answered or (is_controlled and lab.is_mystery)):
         return {"blocks": head + question + build_axes(view, lab, lambda: _find_outcome(view, lab))}
+    if not is_controlled:
+        return {"blocks": head + lock_choices(question) + _build_result(view, lab, guess, sure) + _build_ending(view, lab)}
     state = experiment.build_experiment(view, lab)
     guess_verdict = experiment.build_verdict(view, lab, state.outcome, guess, sure) if answered and state.outcome else []
     question = lock_choices(question) if guess_verdict else lock_choices(question, view) if fixed_guess else question
