@@ -100,15 +100,16 @@ def entropy(weights: np.ndarray) -> np.ndarray:
     return -np.sum(w * np.log2(np.where(w > 0, w, 1.0)), axis=-1) + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
-def mass(weights: np.ndarray, place: np.ndarray) -> float:
-    """Averages the weight on a place over the rows that have it; 0.0 when none has."""
+def mass(weights: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Averages the weight on a place (Q, K) over the rows that have it; 0.0 when none has: (..., Q, K) -> (...)."""
     rows = place.any(axis=1)
-    return float(np.where(place, weights, 0.0).sum(axis=1, dtype=np.float64)[rows].mean()) if rows.any() else 0.0
+    of_rows = np.where(place, weights, 0.0).sum(axis=-1, dtype=np.float64)[..., rows]
+    return of_rows.mean(axis=-1) if rows.any() else np.zeros(weights.shape[:-2])
 
 
-def alignment_mass(weights: np.ndarray, alignment: Sequence[int | None]) -> float:
-    """Averages the weight on the columns of the task's alignment, over the rows that have one; 0.0 when none has."""
-    return mass(weights, aligned(*weights.shape, alignment))
+def alignment_mass(weights: np.ndarray, alignment: Sequence[int | None]) -> np.ndarray:
+    """Averages the weight on the columns of the task's alignment, over the rows that have one; 0.0 when none has: (..., Q, K) -> (...)."""
+    return mass(weights, aligned(*weights.shape[-2:], alignment))
 
 
 def score(weights: np.ndarray, place: np.ndarray, mask: np.ndarray | None = None) -> Score:

@@ -28,7 +28,7 @@ def compare_heads(model: Transformer, items: Sequence[Item]) -> tuple[np.ndarray
             if patching := patch_all(model, item.src_ids, corrupted, target[:at]):
                 restored.append(patching.restored["cross"])
                 cross = trace(model, item.src_ids, target).cross
-                mass.append([[alignment_mass(weights, (*item.alignment, None)) for weights in layer] for layer in cross])
+                mass.append(alignment_mass(cross, (*item.alignment, None)))
     shape = (1, model.config.decoder_layers, model.config.n_heads)
     return np.mean(restored or np.zeros(shape), axis=0), np.mean(mass or np.zeros(shape), axis=0)
 
