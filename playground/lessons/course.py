@@ -102,6 +102,7 @@ LESSONS = (
         ),
         picture=FORCING,
         shows="votes-bars",
+        gives_away=True,
     ),
     Lesson(
         "order",
@@ -223,6 +224,7 @@ LESSONS = (
             _vary("near", ("token",), 3, {"tab": "embeddings", **GERMAN}),
             _vary("kinds", ("split",), 2, {"tab": "evaluation", **GERMAN}),
         ),
+        gives_away=True,
         labs=("embedding_scale",),
     ),
     Lesson(

@@ -162,7 +162,8 @@ def normalised(context: CheckContext) -> Posed:
     if variance < LEAST_VARIANCE:
         raise Refusal("checks.nothing_to_choose")
     wrong = [(x - mean) / variance, x - mean, x / sqrt(variance), x * sqrt(variance), x]
-    values = {"x": short(x), "mean": short(mean), "variance": short(variance), "token": context.look.source[row].text}
+    digits = "{:.4g}".format  # enough to compute the three of the answer
+    values = {"x": digits(x), "mean": digits(mean), "variance": digits(variance), "token": context.look.source[row].text}
     return context.number((x - mean) / sqrt(variance), wrong, _cell(address, row, column), short, **values)
 
 

@@ -61,21 +61,24 @@ def run_softmax(seed: int, factor: float) -> Outcome:
     by_torch = torch.autograd.functional.jacobian(lambda s: s.softmax(dim=-1), scores)
     small, slope, large = (steepest(draws * other).mean().item() for other in FACTORS)
     factors = torch.logspace(-1, 1.5, 26, dtype=torch.float64)
-    falls = torch.stack([steepest(draws * other).mean() for other in factors])
+    steep = torch.stack([steepest(draws * other) for other in factors])  # (26, N)
+    falls = {"slope": steep.mean(dim=1).numpy(), "median": steep.median(dim=1).values.numpy()}
+    median, median_large = (steepest(draws * other).median().item() for other in FACTORS[1:])
     raw, scaled = (torch.tensor(variance_pairs) for variance_pairs in zip(*(variances(width, seed) for width in WIDTHS), strict=True))
     numbers = {
-        "slope_small": small, "slope": slope, "slope_large": large, "difference": (slopes - by_torch).abs().max().item(),
+        "slope_small": small, "slope": slope, "slope_large": large, "median": median, "median_large": median_large,
+        "difference": (slopes - by_torch).abs().max().item(),
         "width": WIDTHS[-1], "variance": raw[-1].item(), "variance_scaled": scaled[-1].item(),
     }  # fmt: skip
     caption = {"factor": factor, "least": rows[0].max().item(), "most": rows[-1].max().item(), "largest": slopes.max().item(), **numbers}
     return Outcome(
-        "vanishes" if large < slope / 2 else "grows" if large > 2 * slope else "stays",
+        "vanishes" if median_large < median / 10 else "grows" if median_large > 2 * median else "stays",
         numbers,
         (
             Grid("scores", scores[None].numpy(), ("score",), SCORED, caption=caption),
             Grid("probabilities", rows.numpy(), tuple(f"×{other:g}" for other in FACTORS), SCORED, "probability", caption=caption),
             Grid("jacobian", slopes.numpy(), SCORED, SCORED, caption=caption),
-            Lines("vanishing", factors.numpy(), {"slope": falls.numpy()}, log_x=True, caption=caption),
+            Lines("vanishing", factors.numpy(), falls, log_x=True, caption=caption),
             Lines("variance", np.array(WIDTHS), {"raw": raw.numpy(), "scaled": scaled.numpy()}, log_x=True, log_y=True, caption=caption),
         ),
     )
