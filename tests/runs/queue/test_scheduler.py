@@ -307,14 +307,14 @@ def burn(seconds):
 
 
 @pytest.fixture
-def answered():
-    """answered(*kinds) -> the order in which a reader's thread, which knows what a `long` and a short question take, answers them, when
-    they were asked in this order, `pause` seconds apart, while it was busy."""
+def answered(monkeypatch):
+    """answered(*kinds) -> the order in which a reader's threads, which know what a `long` and a short question take, answer them one by
+    one, when they were asked in this order, `pause` seconds apart, while another was answered."""
+    monkeypatch.setattr("playground.runs.queue.parallel.LONG_S", 60.0)
     now, opened, order = [0.0], threading.Event(), []
-    readers = ReaderThreads(1, clock=lambda: now[0])
+    readers = ReaderThreads(2, clock=lambda: now[0])
     readers.ask(lambda: None, 30, "short")
     with ThreadPoolExecutor(9) as askers:
-
         def ask(*kinds, long=1.0, pause=0.0):
             readers._costs.put("long", long)
             answers = [askers.submit(readers.ask, opened.wait, 30)]
@@ -330,6 +330,7 @@ def answered():
             return order
 
         yield ask
+        opened.set()
     readers.close()
 
 
