@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 PROCESSES = Path("/proc")
+ATOMS = {str, int, float, bool, type(None)}  # most objects of a cached answer, and without parts
 MAX_ARENAS, ARENAS = -8, 2  # glibc's M_ARENA_MAX, and the number of arenas shared by all threads
 FULL_COLLECTION_PERIOD = 200  # young collections per full collection
 MMAP_THRESHOLD, TRIM_THRESHOLD, MOST_KEPT = -3, -1, 1 << 30  # glibc's; bytes of a block, and of the free heap end, that the process keeps
@@ -32,6 +33,9 @@ def size_of(value: Any) -> int:
         if id(part) in seen_ids:
             continue
         seen_ids.add(id(part))
+        if type(part) in ATOMS:
+            total += sys.getsizeof(part)
+            continue
         if hasattr(part, "nbytes"):
             total += part.nbytes
             continue

@@ -113,8 +113,13 @@ def find_wrong_sentences(view: View) -> list[str] | None:
 def find_wrong(reader: Reader, run: Run, step: int | None, sentences: Sequence[tuple[str, str]]) -> list[str]:
     """Lists the (source, target) sentences that free running gets wrong, of the first `MAX_SENTENCES` that the model can read, by exposure
     bias: first those with the most tokens that are wrong in free running and right once the reference is fed."""
-    texts = [text for text, _ in sentences if _is_readable(reader, run, text)][:MAX_SENTENCES]
-    sources = [reader.read(run, text)[1] for text in texts]
+
+    def read() -> dict[str, list[int]]:
+        readable = [text for text, _ in sentences if _is_readable(reader, run, text)]
+        return {text: reader.read(run, text)[1] for text in readable[:MAX_SENTENCES]}
+
+    ids = reader.remember(run, ("readable", run.tokenizers is None, *sentences), read)
+    texts, sources = [*ids], [*ids.values()]
     most = max_output_tokens(run.longest_target, max(map(len, sources), default=0))
 
     def work(model: Transformer, actual: int) -> list[str]:
