@@ -44,7 +44,7 @@ HEARTBEAT_S = 15.0  # seconds between keep-alive comments on a quiet stream
 # visitors that follow a teacher request the same panel in the same moment.
 SHARED_PANELS = frozenset(("sentence", "translate", "map", "teacher_forcing", "attention", "masks", "positions", "embeddings", "step"))
 CACHE_BYTES = 8_000_000  # bytes of JSON in the cache of shared panels
-YIELD_S = {"translate": 0.25}  # seconds for which a panel yields to others: a written sentence can wait longer than a click
+YIELD_S = {"translate": 0.05}  # seconds for which a panel yields to others: a written sentence can wait longer than a click
 MAX_ATTEMPTS = 3  # attempts at finding panel and sentence at one step, between two snapshots
 
 
