@@ -100,9 +100,7 @@ LESSONS = (
             Step("votes", {"at": FORCING, "sees": VOTES}, {**FORCING, **GERMAN, "step": ""}),
             Step("patch", {"at": {"tab": "interventions", "change": "patch"}}, {"tab": "interventions", **GERMAN, "change": ""}),
         ),
-        picture=FORCING,
-        shows="votes-bars",
-        gives_away=True,
+        picture={**ATTENTION, **GERMAN, "part": "cross"},
     ),
     Lesson(
         "order",
@@ -224,7 +222,7 @@ LESSONS = (
             _vary("near", ("token",), 3, {"tab": "embeddings", **GERMAN}),
             _vary("kinds", ("split",), 2, {"tab": "evaluation", **GERMAN}),
         ),
-        gives_away=True,
+        shows="cosines",
         labs=("embedding_scale",),
     ),
     Lesson(
