@@ -289,7 +289,7 @@ def test_who_hangs_takes_no_place_from_those_who_ask_later(caplog):
     opened, there, readers = threading.Event(), threading.Barrier(2), ReaderThreads(2)
     with ThreadPoolExecutor(2) as askers:
         list(askers.map(lambda _: readers.ask(there.wait, 30), range(2)))  # a thread that has to start may be late for a question
-        hung = [askers.submit(readers.ask, lambda: opened.wait(60), 0.1) for _ in range(2)]
+        hung = [askers.submit(readers.ask, lambda: opened.wait(60), 0.5) for _ in range(2)]
         for asked in hung:
             with pytest.raises(TimeoutError):
                 asked.result()
