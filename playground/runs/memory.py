@@ -33,13 +33,11 @@ def size_of(value: Any) -> int:
         if id(part) in seen_ids:
             continue
         seen_ids.add(id(part))
-        if type(part) in ATOMS:
-            total += sys.getsizeof(part)
+        is_atom = type(part) in ATOMS
+        is_array = not is_atom and hasattr(part, "nbytes")
+        total += part.nbytes if is_array else sys.getsizeof(part)
+        if is_atom or is_array:
             continue
-        if hasattr(part, "nbytes"):
-            total += part.nbytes
-            continue
-        total += sys.getsizeof(part)
         if isinstance(part, (tuple, list, set, frozenset)):
             parts += part
         elif isinstance(part, dict):
