@@ -19,7 +19,7 @@ from playground.runs.history import Probe, get_pieces, tokens_correct
 from playground.runs.orders import FINISHED
 from playground.runs.recording import BRIEF
 from playground.runs.run import Run
-from playground.words import duration, paragraph, percentage
+from playground.words import duration, paragraph
 
 HISTORY = ("steps", "validations")  # its tables to download
 TOO_LONG = "runs.too_long"  # refuses the sentence only, not the curves
@@ -83,13 +83,12 @@ def panel(view: View) -> dict:
 
 
 def _welcome(view: View) -> list[dict]:
-    """Builds what a newcomer sees: what to notice, the replay, and the tour, which only covers Transformers. It is hidden once the tour is
-    begun."""
+    """Builds what a newcomer sees: the replay, and the tour, which only covers Transformers. It is hidden once the tour is begun."""
     if not view.attends:
         return []
-    notice, play = blocks.text("notice", view.say("tour.notice")), blocks.button("first-play", "play", view.say("outcome.play"))
+    play = blocks.button("first-play", "play", view.say("outcome.play"))
     tour = blocks.button("tour", "move", view.say("tour.open"), to={"tab": "map", "stop": next(iter(STOPS))})
-    return [blocks.column("welcome", notice, play, tour)]
+    return [blocks.column("welcome", play, tour)]
 
 
 def build_ways_on(view: View, before: Run | None) -> dict:
@@ -139,12 +138,12 @@ def build_outcome(view: View, before: Run | None = None) -> dict:
 
 
 def _write_outcome(view: View) -> str:
-    """Writes the exact match reached, the time it took, and the step of the first fully right sample output."""
+    """Writes how long the training was, and the step of the first fully right sample output."""
     run, last = view.run, view.run.history.validations.last()
     values = {"step": f"{run.step:,}", "time": _write_time(view)}
     if run.status in ("failed", "diverged") or last is None:
         return view.say("outcome.broken" if run.status in ("failed", "diverged") else "outcome.unmeasured", **values)
-    reached = view.say("outcome.reached", percent=percentage(last["exact_match"]), **values)
+    reached = view.say("outcome.reached", **values)
     first_step = view.open_reader.remember(run, ("first_right", run.step, run.status), lambda: find_first_right(run))
     first = view.say("outcome.never_right") if first_step is None else view.say("outcome.first_right", step=f"{first_step:,}")
     best = run.replay.best and view.say("outcome.best", step=f"{run.replay.best[0]:,}")

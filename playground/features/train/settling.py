@@ -41,12 +41,12 @@ def build_attention(view: View) -> tuple[list[dict], list[dict], dict]:
     settled, count = [head for head in iterate(scored) if has_settled(scored, head)], sum(map(len, scored.heads))
     mask, every_name = compute_mask(view, "cross"), label_heads(view, scored, "cross")
     names = [[name if (layer, at) in settled else ["", ""] for at, name in enumerate(row)] for layer, row in enumerate(every_name)]
-    part = view.say(part_key(view.run, "cross"))
     if chosen is None:
+        part = view.say(part_key(view.run, "cross"))
         label = view.say("settling.waiting", step=view.look.step, count=count, part=part)
         tall = view.stage.get("stage", view.page[1] - LABEL)
         return [build_small_heads(view, "live-heads", label, None, view.look.cross, mask, names, tall)], [], {}
-    label = view.say("settling.label", count=count, patterns=len(settled), part=part)
+    label = view.say("settling.label", count=count, patterns=len(settled))
     small = build_small_heads(view, "live-heads", label, chosen, view.look.cross, mask, names)
     lead = write_lead(view, scored, chosen)
     if view.choice("view") == "lines":

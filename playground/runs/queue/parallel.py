@@ -159,17 +159,19 @@ class ReaderThreads:
             request.answer.cancel()
 
     def _run_next(self) -> None:
-        """Runs the pending request with the earliest deadline, by the present cost estimate of its kind."""
-        alone = self._short.acquire(timeout=max(0.0, self._short_since + LONG_S - time.monotonic()))
+        """Runs a pending request once no other runs, or once that one is long."""
+        alone = self._short.acquire(timeout=max(0.0, self._short_since + LONG_S - self._clock()))
         try:
             if alone:
-                self._short_since = time.monotonic()
+                self._short_since = self._clock()
             self._run_first()
         finally:
             if alone:
                 self._short.release()
 
     def _run_first(self) -> None:
+        """Runs the pending request with the earliest deadline, by the present cost estimate of its kind."""
+
         def deadline(request: _Request) -> float:
             return request.arrival + DEADLINE_FACTOR * (self._costs.get(request.kind) or 0.0)
 
