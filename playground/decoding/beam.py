@@ -3,7 +3,8 @@ the right answer."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
@@ -14,8 +15,7 @@ from playground.model.costs import Pass
 from playground.model.transformer import Transformer
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A candidate hypothesis: that of `parent`, an index in the list of nodes, and one token more; `length` tokens in all.
 
     `logprob` is the token's, `total` the sum along the path, `score` that sum with its length penalty. `pruned` is the length at which it
@@ -141,7 +141,7 @@ class _Beam:
                 nodes.append(extend(nodes, parent, token, value, self.length_penalty))
         self.best, length = self._choose(candidates), nodes[-1].length
         for at in {*candidates}.difference(self.best):
-            nodes[at] = replace(nodes[at], pruned=length)
+            nodes[at] = nodes[at]._replace(pruned=length)
         self.growing = [at for at in self.best if nodes[at].token != EOS and length < self.most]
         return [(rows[at], nodes[at].token) for at in self.growing]
 
@@ -293,6 +293,6 @@ def follow(search: Search, reference: Hypothesis) -> tuple[tuple[int, ...], tupl
             at = children[at, token]
         else:
             lost = extend(nodes, at, token, logprob, search.length_penalty)
-            nodes, at = (*nodes, replace(lost, pruned=lost.length)), len(nodes)
+            nodes, at = (*nodes, lost._replace(pruned=lost.length)), len(nodes)
         followed.append(at)
     return tuple(followed), nodes

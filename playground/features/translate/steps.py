@@ -1,7 +1,6 @@
 """Every step of a decoding: the tree of a beam with its verdict, and the table of likeliest tokens."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -29,7 +28,7 @@ def build_verdict_and_tree(view: View, answer: Translation, options: DecodingOpt
         rival, nodes = follow(answer.search, free)
         for token, logprob in list(zip(free.ids, free.logprobs, strict=True))[len(rival) :]:  # after the token that the constraints exclude
             excluded = extend(nodes, rival[-1], token, logprob, options.length_penalty)
-            nodes, rival = (*nodes, replace(excluded, pruned=excluded.length)), (*rival, len(nodes))
+            nodes, rival = (*nodes, excluded._replace(pruned=excluded.length)), (*rival, len(nodes))
     tokenizer = view.run.tokenizers[1]
     picture = view.draw(
         tree,
