@@ -7,7 +7,7 @@ from typing import Any
 
 from playground import cursor
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, as_text, default, limits, read_query
-from playground.features.diagnostics import panel as diagnostics
+from playground.features import diagnostics
 from playground.features.embeddings.query import STATES, TABLES
 from playground.features.lessons import course, labs
 from playground.features.map.architecture import model_figure

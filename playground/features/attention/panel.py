@@ -9,7 +9,7 @@ import numpy as np
 
 from playground.config import Refusal
 from playground.cursor import choices
-from playground.features.attention import all_heads, induction
+from playground.features.attention import bars, build_model_view, build_table, draw_over_training, induction, score_heads
 from playground.features.attention.query import KINDS, cross, own, rollout, strongest
 from playground.features.shared import blocks, heads, panels
 from playground.features.shared.heads import (
@@ -45,10 +45,10 @@ def panel(view: View) -> dict:
     look, part = view.look, view.part
     layer, head = choose_head(view, part)
     if (mode := view.choice("view", _list_modes(view))) == "all":
-        grid = all_heads.build_model_view(view, (part, layer, head), {kind: compute_mask(view, kind) for kind in KINDS})
+        grid = build_model_view(view, (part, layer, head), {kind: compute_mask(view, kind) for kind in KINDS})
         all_blocks = [*notice, build_controls(view, part, mode), *grid]
         return {"step": look.step, "held": heads.format_head(part, layer, head), "blocks": all_blocks}
-    mask, scored = compute_mask(view, part), all_heads.score_heads(view)
+    mask, scored = compute_mask(view, part), score_heads(view)
     large_blocks, side_blocks = build_picture(view, mode, layer, head, mask)
     about = paragraph([view.say(f"{part_key(view.run, part)}_about"), view.rounding_note(look.step)])
     return {
@@ -68,8 +68,8 @@ def panel(view: View) -> dict:
             blocks.text("what", about, css="pg-caption"),
             blocks.row(
                 "all-heads",
-                blocks.column("names", *all_heads.build_table(view, scored)),
-                blocks.column("training", *all_heads.draw_over_training(view, scored, (layer, head))),
+                blocks.column("names", *build_table(view, scored)),
+                blocks.column("training", *draw_over_training(view, scored, (layer, head))),
                 css="large-small",
             ),
             *induction.defer_induction(view),
@@ -177,7 +177,7 @@ def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
     fact = product_fact(query, key, score if scaled is None else scaled, mask[top + q], left + k)
     notes = [view.say(fact.key, query_token=rows[q], key_token=columns[k], **fact.values)]
     notes += [view.say("heads.product_turned")] * is_rotated
-    picture = view.draw(all_heads.bars, query, key, kind=view.part, share=LARGE)
+    picture = view.draw(bars, query, key, kind=view.part, share=LARGE)
     return [
         blocks.row(
             "pair",

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from playground.config import Refusal
-from playground.features.compare.table import build_table, format_number, format_reached
+from playground.features.compare import build_table, format_number, format_reached
 from playground.features.shared import blocks, naming, panels, selected_runs
 from playground.features.shared.figures import runs as pictures
 from playground.features.shared.queries.learning_curves import Band, LearningCurve, band, common_end, learning_curve
