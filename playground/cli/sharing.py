@@ -137,7 +137,7 @@ def freeze(options: argparse.Namespace) -> int:
     from playground.cursor import current_value
     from playground.export.exported_run import folder_of
     from playground.features.registry import TABS
-    from playground.freeze.folder import BYTES, SECONDS, freeze as frozen, open_site, open_site_here, pack_here
+    from playground.freeze import BYTES, SECONDS, freeze as frozen, open_site, open_site_here, pack_here
     from playground.freeze.plan import Choice
     from playground.runs.limits import machine_cores
     from playground.runs.queue.parallel import map_in_processes

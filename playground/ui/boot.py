@@ -32,17 +32,17 @@ from playground.lessons.checks import ROUNDS
 from playground.lessons.course import COURSE
 from playground.lessons.lab import Lab
 from playground.lessons.labs import LABS
-from playground.lessons.run_questions import Question
+from playground.lessons.lesson import Question
 from playground.lessons.tour import STOPS
 from playground.reading.formats.languages import detect_language
 from playground.rooms.room import ticket_of
 from playground.runs.orders import FINISHED, RESUMABLE, WORKING
 from playground.runs.registry import Runs
 from playground.runs.run import Run
+from playground.ui import ON_ZERO_GPU
 from playground.ui.account import is_offered
 from playground.ui.controls import GROUPS
 from playground.ui.network import list_space_hosts
-from playground.ui.zero_gpu import ON_ZERO_GPU
 from playground.words import entries, glossary, list_terms, paragraph, say
 
 

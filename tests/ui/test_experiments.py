@@ -15,7 +15,7 @@ import pytest
 from playground.features.board import MIN_RUNS
 from playground.features.board.class_board import Board, ClassRun, fit_power_law
 from playground.features.board.figure import Point, scores
-from playground.features.shared.queries.learning_curves import LearningCurve
+from playground.features.shared.queries.validation import LearningCurve
 from playground.features.shared.view import percent
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS

@@ -22,7 +22,7 @@ from playground.features.shared import blocks, experiment as lab_experiment, pan
 from playground.features.shared.figures.theme import minus
 from playground.features.shared.labs import build_exhibits, build_question, lock_choices
 from playground.features.shared.naming import label
-from playground.features.shared.queries.learning_curves import LearningCurve, band, cut_after
+from playground.features.shared.queries.validation import LearningCurve, band, cut_after
 from playground.features.shared.selected_runs import POLL_MS
 from playground.features.shared.view import View, percent
 from playground.lessons.lab import Outcome

@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 from playground.features.shared import blocks
 from playground.features.shared.blocks.kind import LineKey, Token, kind
 from playground.features.shared.naming import title
-from playground.features.shared.queries.learning_curves import LearningCurve, learning_curve
+from playground.features.shared.queries.validation import LearningCurve, learning_curve
 from playground.features.shared.selected_runs import (
     MAX_TICKED,
     NONE,

@@ -7,7 +7,7 @@ from playground.config import Refusal
 from playground.features.compare import build_table, format_number, format_reached
 from playground.features.shared import blocks, naming, panels, selected_runs
 from playground.features.shared.figures import runs as pictures
-from playground.features.shared.queries.learning_curves import Band, LearningCurve, band, common_end, learning_curve
+from playground.features.shared.queries.validation import Band, LearningCurve, band, common_end, learning_curve
 from playground.features.shared.selected_runs import (
     MAX_TICKED,
     POLL_MS,

@@ -27,7 +27,7 @@ from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
 
 PRELOADED = "playground.runs.engines.preloaded"
-CLUSTER = "playground.ray.cluster"  # connects to a cluster; imported only where one is named
+CLUSTER = "playground.ray"  # connects to a cluster; imported only where one is named
 # A process leaks if it holds more than LEAK_FACTOR times its trainings' estimate plus LEAK_BYTES.
 LEAK_FACTOR, LEAK_BYTES = 2.0, 400_000_000
 NONE, CONNECTING, CONNECTED, UNREACHABLE = "none", "connecting", "connected", "unreachable"  # states of a cluster

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from playground.ray import cluster
+from playground import ray as cluster
 from playground.runs.engines.host import Host
 from playground.runs.engines.trainer import Lost
 from playground.runs.queue import saving
