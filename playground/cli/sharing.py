@@ -30,7 +30,7 @@ def add_export(commands: Commands) -> None:
 
 def export(options: argparse.Namespace) -> int:
     """Writes the zip atomically, or the workbook or the graphs, and prints the path."""
-    from playground.export.contents import file_name, pack_zip, scoring
+    from playground.export import file_name, pack_zip, scoring
     from playground.export.exported_run import export_run, find
 
     if options.target is not None and options.xlsx is None:

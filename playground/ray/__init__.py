@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from playground.logs import event, reason
+from playground.runs.engines import PREPARE_FACTOR, Lost
 from playground.runs.engines.children import TIMEOUT_FRACTION
 from playground.runs.engines.choice import CONNECTED, CONNECTING, UNREACHABLE
 from playground.runs.engines.host import Answer, CallSettings
-from playground.runs.engines.trainer import PREPARE_FACTOR, Lost
 from playground.runs.limits import Limits
 from playground.runs.runtime import REAL, Runtime
 from playground.words import ENGLISH, say

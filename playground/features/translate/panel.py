@@ -22,7 +22,7 @@ from playground.features.translate.query import (
     trace_output,
     translate,
 )
-from playground.model.kv_cache import KVCache
+from playground.model.attention import KVCache
 from playground.words import listed, percentage
 
 WARM = 2.0  # temperature suggested when all outputs are the same

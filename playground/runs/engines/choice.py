@@ -13,9 +13,9 @@ from typing import Any, Protocol
 from playground.data.tokenizers import load_tokenizer
 from playground.logs import event, reason
 from playground.runs.corpora import Corpora
+from playground.runs.engines import InProcess, Lost, ReadSave, Trainer, parts_of
 from playground.runs.engines.children import Child
 from playground.runs.engines.host import Answer, CallSettings, Prepared, Start, apply_increment, to_arrays, to_tensors
-from playground.runs.engines.trainer import InProcess, Lost, ReadSave, Trainer, parts_of
 from playground.runs.history import STEPS, Columns
 from playground.runs.limits import Limits
 from playground.runs.memory import own_bytes
