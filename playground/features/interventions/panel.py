@@ -6,8 +6,7 @@ from functools import partial
 import numpy as np
 
 from playground.config import BOS, SPECIAL_TOKENS
-from playground.features import interventions as kinds
-from playground.features.interventions import edit_row, figure as pictures, patching
+from playground.features.interventions import build_chooser, build_row, figure as pictures, patching, switches
 from playground.features.interventions.query import Importance, InterventionResult, compare_outputs, measure_importance
 from playground.features.shared import blocks, panels
 from playground.features.shared.decoding import build_comparison
@@ -31,10 +30,10 @@ def panel(view: View) -> dict:
     change, fed = effect.change, texts(effect.fed)
     view.look = effect.before
     edits_row = chosen == "row"
-    chooser_blocks = edit_row.build_chooser(view, effect) if edits_row else [_build_switches(view, change)]
+    chooser_blocks = build_chooser(view, effect) if edits_row else [_build_switches(view, change)]
     score_key = f"{_build_key(view, effect)} {change.memory} {bool(change.edit)}"
     score = blocks.later("score", "score", view.say("interventions.score_waiting"), score_key)
-    result_blocks = edit_row.build_row(view, effect) if edits_row else [score]
+    result_blocks = build_row(view, effect) if edits_row else [score]
     is_joint = view.run.experiment.model.alteration.decoder_only  # without an encoder output
     memories = [{"value": "" if name == effect.memory else name, "label": view.say(f"interventions.memory_{name}")} for name in MEMORIES]
     return {
@@ -121,7 +120,7 @@ def _build_switches(view: View, change: Change) -> dict:
         part_label = view.say("interventions.all_part", part=name_part(view, part))
         mask = (compute_joined_mask(view) if is_joint else compute_mask(view, part)).astype(int).tolist()
         parts.append({"part": part, "label": name_part(view, part), "all": part_label, "mask": mask, "layers": layers})
-    return kinds.switches(
+    return switches(
         "heads",
         view.say("interventions.heads"),
         none=view.say("interventions.none_off"),
