@@ -8,20 +8,10 @@ import math
 from collections.abc import Callable
 from typing import Any, TypedDict
 
-from playground.features.shared import blocks
+from playground.features.shared import blocks, selected_runs
 from playground.features.shared.blocks.kind import LineKey, Token, kind
 from playground.features.shared.naming import title
 from playground.features.shared.queries.validation import LearningCurve, learning_curve
-from playground.features.shared.selected_runs import (
-    MAX_TICKED,
-    NONE,
-    describe_changes,
-    describe_values,
-    group_runs,
-    line_keys,
-    pinned,
-    ticked,
-)
 from playground.features.shared.view import View, percent
 from playground.runs.run import Run
 from playground.runs.tables import csv_of, parameters_of, runs_table, speed_of, try_read
@@ -93,8 +83,8 @@ def outputs(id: str, title: str, head: list[str], rows: list[OutputRow]):
 
 def build_table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> list[dict]:
     """Builds the search field, the table of the `listed` runs, and its file. The `chosen` runs are ticked."""
-    keys = dict(zip(chosen, line_keys(view, chosen), strict=True))
-    pin, by_group = pinned(view), arrange_runs(view, listed)
+    keys = dict(zip(chosen, selected_runs.line_keys(view, chosen), strict=True))
+    pin, by_group = selected_runs.pinned(view), arrange_runs(view, listed)
     groups = [
         RunGroup(label=view.say(f"page.runs_{name}"), rows=[_fill_row(view, run, chosen, keys.get(run), run is pin) for run in runs])
         for name, runs in by_group.items()
@@ -110,14 +100,14 @@ def build_table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> 
             blocks.downloads("table", view.say("compare.file"), "table", [{"label": view.say("compare.file_csv"), "query": query}]),
             css="controls",
         ),
-        runs("runs", head, groups, [run.id for run in chosen], MAX_TICKED, NONE, order, empty),
+        runs("runs", head, groups, [run.id for run in chosen], selected_runs.MAX_TICKED, selected_runs.NONE, order, empty),
     ]
 
 
 def write_csv(view: View) -> tuple[str, str]:
     """Returns the name and text of a CSV file: the table's rows in order, with unrounded numbers."""
-    chosen = ticked(view).runs
-    runs = [run for group in arrange_runs(view, group_runs(view, chosen)).values() for run in group]
+    chosen = selected_runs.ticked(view).runs
+    runs = [run for group in arrange_runs(view, selected_runs.group_runs(view, chosen)).values() for run in group]
     table = runs_table(runs).assign(label=[run.label_for(view.token) for run in runs])
     table = table.assign(difference=[_describe_difference(view, run, chosen) for run in runs], ticked=[run in chosen for run in runs])
     return "runs.csv", csv_of(table)
@@ -129,7 +119,7 @@ def arrange_runs(view: View, listed: dict[str, list[Run]]) -> dict[str, list[Run
     column = order.removeprefix("-")
 
     def matches(run: Run) -> bool:
-        text = f"{title(run, view.language, view.token)} {describe_changes(view, run)}".casefold()
+        text = f"{title(run, view.language, view.token)} {selected_runs.describe_changes(view, run)}".casefold()
         return all(word in text for word in words)
 
     def read_sort_value(run: Run) -> Any:
@@ -187,8 +177,8 @@ def _fill_row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | Non
 def _describe_difference(view: View, run: Run, chosen: list[Run]) -> str:
     """Describes the run's differences from its origin, or from the other ticked runs."""
     if view.choice("differ") == "ticked" and len(chosen) > 1:
-        return describe_values(view, chosen, run)
-    return describe_changes(view, run)
+        return selected_runs.describe_values(view, chosen, run)
+    return selected_runs.describe_changes(view, run)
 
 
 def _thin_curve(curve: LearningCurve, run: Run) -> list[list[float]]:

@@ -11,7 +11,7 @@ from playground.features.shared.figures import tensor as pictures
 from playground.features.shared.figures.tokens import Name, steps
 from playground.features.shared.naming import classify_sublayer, name_sublayer
 from playground.features.shared.view import LARGE, View
-from playground.features.step import batch, gradient
+from playground.features.step import batch, gradient, rows_query
 from playground.features.step.batch import build_arithmetic, build_sheet, format_4g, lay_out_sides, spell_joined, spell_tokens
 from playground.features.step.gradient import (
     choose_first,
@@ -24,15 +24,7 @@ from playground.features.step.gradient import (
     orient,
 )
 from playground.features.step.query import TakenStep, entry, singular_values, training_step
-from playground.features.step.rows_query import (
-    BatchRows,
-    batch_rows,
-    norm_before,
-    readers,
-    residual_gradient,
-    score_gradients,
-    stream_gradient,
-)
+from playground.features.step.rows_query import BatchRows
 from playground.inspection.backward import explain_update
 from playground.inspection.backward_sublayer import explain_score, explain_stream, explain_weight
 from playground.knobs import shown_value
@@ -43,7 +35,7 @@ from playground.words import paragraph, percentage
 @panels.declare("step", "train", 2, panels.FORMULA)
 def panel(view: View) -> dict:
     step = training_step(view.reader, view.runs, view.run, view.step)
-    rows, moment = batch_rows(step.slow), view.choice("moment")
+    rows, moment = rows_query.batch_rows(step.slow), view.choice("moment")
     options = [{"value": name, "label": f"{at} {view.say(f'step.moment_{name}')}"} for at, name in enumerate(choices("moment"), 1)]
     choice = blocks.choice("moment", "moment", view.say("step.moment", step=f"{step.slow.number:,}"), options, moment)
     drawn = MOMENTS[moment](view, step, rows)
@@ -148,16 +140,16 @@ def build_stream(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
     slow, line = step.slow, _read_line(view, rows)
     name, choice = _build_sublayer_choice(view, step, list(slow.sums), "step.stream_sublayer")
     labels = _list_tokens(view, rows, line, name.partition(".")[0])
-    gradients = {sublayer: stream_gradient(slow, sublayer, line) for sublayer in slow.sums}
+    gradients = {sublayer: rows_query.stream_gradient(slow, sublayer, line) for sublayer in slow.sums}
     norms = {sublayer: np.linalg.norm(gradient, axis=-1) for sublayer, gradient in gradients.items()}
     pinned = view.number("place", len(labels) - 1)
     place = int(norms[name][: len(labels)].argmax()) if pinned is None else pinned
     vector, config = gradients[name][place], view.run.experiment.model
     dim = view.number("grad_col", len(vector) - 1)
     dim = int(np.abs(vector).argmax()) if dim is None else dim
-    norm = norm_before(slow, name, line, place) if config.norm == "pre" else None
-    residual = float(residual_gradient(slow, name, line, place)[dim]) if config.residual else None
-    terms = [] if norm else readers(slow, name, line, place, dim)
+    norm = rows_query.norm_before(slow, name, line, place) if config.norm == "pre" else None
+    residual = float(rows_query.residual_gradient(slow, name, line, place)[dim]) if config.residual else None
+    terms = [] if norm else rows_query.readers(slow, name, line, place, dim)
     derivation = explain_stream(terms, norm, dim, residual, name, (place, dim), float(vector[dim]))
     title = view.say("step.sheet_stream", sublayer=name_sublayer(view, name), token=labels[place], dim=dim + 1)
     sheet = build_sheet(view, rows, derivation, title, "step.own_gradient", still=pinned is None)
@@ -207,7 +199,7 @@ def build_scores(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
     heads = view.run.experiment.model.n_heads
     head = (view.number("head", heads) or 1) - 1
     queries, keys = _name_axes(view, rows, line, name)
-    gradients = score_gradients(slow, name, line, head)
+    gradients = rows_query.score_gradients(slow, name, line, head)
     values, mask = gradients.scores[: len(queries), : len(keys)], gradients.mask[: len(queries), : len(keys)]
     pinned = view.inside("grad_row", "grad_col", values.shape)
     chosen = pinned or tuple(int(at) for at in np.unravel_index(int(np.abs(values).argmax()), values.shape))
