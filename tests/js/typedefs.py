@@ -2,18 +2,16 @@
 
 import types
 from collections.abc import Callable, Iterable
-from importlib import import_module
 from inspect import cleandoc, getdoc
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from playground.features import registry  # noqa: F401  imports every declaration
 from playground.features.shared.blocks import KINDS, Block
 
 PLAYGROUND = Path(__file__).parents[2] / "playground"
 FILE = PLAYGROUND / "ui" / "static" / "blocks.d.ts"
 BEGINNING = "// Fields of every kind of block, made from the declarations of all features by `npm run types`.\n"
-for _file in sorted((PLAYGROUND / "features").glob("*/__init__.py")):
-    import_module(f"playground.features.{_file.parent.name}")
 SIMPLE = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null", Any: "any", Block: "Block"}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from playground.cursor import choices
 from playground.features.attention.query import KINDS, HeadAt, Overview, measure_curves, name_heads, overview
 from playground.features.shared import blocks
-from playground.features.shared.blocks.general import Saved
+from playground.features.shared.blocks import Saved
 from playground.features.shared.blocks.kind import Hue, MapColours, Miniature, kind
 from playground.features.shared.figures import theme
 from playground.features.shared.figures.plain import make_miniature
