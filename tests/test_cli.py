@@ -255,7 +255,7 @@ def test_a_kept_run_is_frozen_by_its_name(tmp_path, monkeypatch):
         folder.mkdir()
         yield 1, 1, "index.html"
 
-    monkeypatch.setattr("playground.freeze.folder.freeze", frozen)
+    monkeypatch.setattr("playground.freeze.freeze", frozen)
     for name in (run.label, str(store.path(run))):
         assert main(["freeze", name, "--sentences", "3", "-o", str(tmp_path / name.replace("/", "-"))]) == 0
     assert (calls, before) == ([("fresh-finch", "of the class", 3, True, True)] * 2, sorted((tmp_path / "data").rglob("*")))

@@ -30,7 +30,7 @@ def add_export(commands: Commands) -> None:
 
 def export(options: argparse.Namespace) -> int:
     """Writes the zip atomically, or the workbook or the graphs, and prints the path."""
-    from playground.export.contents import file_name, pack_zip, scoring
+    from playground.export import file_name, pack_zip, scoring
     from playground.export.exported_run import export_run, find
 
     if options.target is not None and options.xlsx is None:
@@ -137,7 +137,7 @@ def freeze(options: argparse.Namespace) -> int:
     from playground.cursor import current_value
     from playground.export.exported_run import folder_of
     from playground.features.registry import TABS
-    from playground.freeze.folder import BYTES, SECONDS, freeze as frozen, open_site, open_site_here, pack_here
+    from playground.freeze import BYTES, SECONDS, freeze as frozen, open_site, open_site_here, pack_here
     from playground.freeze.plan import Choice
     from playground.runs.limits import machine_cores
     from playground.runs.queue.parallel import map_in_processes

@@ -8,14 +8,7 @@ import re
 from collections.abc import Iterator
 
 from playground.config import SPECIAL_TOKENS, Refusal
-from playground.data.tokenizers import (
-    CharacterTokenizer,
-    SentencePieceTokenizer,
-    Tokenizer,
-    WordPieceTokenizer,
-    WordTokenizer,
-    load_tokenizer,
-)
+from playground.data import tokenizers
 from playground.reading.text import normalise, split_graphemes
 
 _SPECIALS = re.compile(r"(?i)\[(pad|unk|cls|sep|mask|unused\d+)\]|</?s>|<(pad|unk|bos|eos|mask)>")
@@ -25,29 +18,29 @@ _TEXT, _SCORE, _TYPE, _MODEL_TYPE, _FIRST_ID, _FIRST_PIECE, _SURFACE = 1, 2, 3, 
 _ORDER = (3, 0, 1, 2)  # SPECIAL_TOKENS as the trainer's fields have them: unk, bos, eos, pad
 
 
-def read_tokenizer(name: str, data: bytes) -> Tokenizer:
+def read_tokenizer(name: str, data: bytes) -> tokenizers.Tokenizer:
     """Reads the file `name`. Raises Refusal when it is no tokenizer, or one of too many pieces."""
     try:
         tokenizer = _read_model(data) if name.lower().endswith(".model") else _read_list(data.decode("utf-8-sig"))
-        return load_tokenizer(tokenizer.to_bytes())  # checks its symbols
+        return tokenizers.load_tokenizer(tokenizer.to_bytes())  # checks its symbols
     except (ValueError, RuntimeError, LookupError, Refusal):
         raise Refusal("data.no_tokenizer_file", name=name) from None
 
 
-def _read_list(text: str) -> Tokenizer:
+def _read_list(text: str) -> tokenizers.Tokenizer:
     """Reads a list with an entry at the beginning of each line, and perhaps its frequency behind it."""
     entries = dict.fromkeys(normalise(line.split()[0]) for line in text.splitlines() if line.strip())
     symbols = [entry for entry in entries if entry and not _SPECIALS.fullmatch(entry)]
     if not symbols or any(symbol.startswith("▁") for symbol in symbols):
         raise ValueError("nothing, or the pieces of a SentencePiece model without the model")
     if any(symbol.startswith("##") for symbol in symbols):
-        return WordPieceTokenizer(symbols)
+        return tokenizers.WordPieceTokenizer(symbols)
     if all(len(split_graphemes(symbol)) == 1 for symbol in symbols):
-        return CharacterTokenizer([*symbols, " "], clusters=True)
-    return WordTokenizer(symbols)
+        return tokenizers.CharacterTokenizer([*symbols, " "], clusters=True)
+    return tokenizers.WordTokenizer(symbols)
 
 
-def _read_model(data: bytes) -> Tokenizer:
+def _read_model(data: bytes) -> tokenizers.Tokenizer:
     """Reads a SentencePiece model."""
     pieces, trainer, rest = [], b"", b""
     for number, kind, value in _fields(data):
@@ -67,7 +60,7 @@ def _read_model(data: bytes) -> Tokenizer:
         trainer += _field(_FIRST_ID + place, 0, token) + _field(_FIRST_PIECE + place, 2, SPECIAL_TOKENS[token].encode())
     trainer += _field(_SURFACE, 2, " \u2047 ".encode())
     model = b"".join(_field(_PIECES, 2, piece) for piece in (*specials, *pieces)) + _field(_TRAINER, 2, trainer) + rest
-    return SentencePieceTokenizer("bpe" if is_bpe else "unigram", model)
+    return tokenizers.SentencePieceTokenizer("bpe" if is_bpe else "unigram", model)
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:

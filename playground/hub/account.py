@@ -17,7 +17,7 @@ from huggingface_hub import CommitOperationAdd, HfApi, get_session, hf_raise_for
 
 from playground import logs
 from playground.config import Refusal
-from playground.export.contents import GetScores, files
+from playground.export import GetScores, files
 from playground.export.exported_run import ExportedRun
 from playground.hub.model import WEIGHTS, check_name, translate_errors
 from playground.runs.runtime import REAL, Runtime

@@ -23,7 +23,7 @@ from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, HTTPError
 
 from playground.config import Experiment, Refusal, current_name
 from playground.data.tokenizers import Tokenizer, load_tokenizer
-from playground.export.contents import write_folder
+from playground.export import write_folder
 from playground.export.exported_run import find
 from playground.model.transformer import Transformer
 from playground.runs.disk import files

@@ -3,9 +3,8 @@
 from functools import cache
 
 from playground.config import Refusal
-from playground.lessons import run_questions
 from playground.lessons.labs import LABS
-from playground.lessons.lesson import Lesson, Step
+from playground.lessons.lesson import DRAWS, GAP, LOOKS, TOKENS_FIRST, UNKNOWN, Lesson, Step
 from playground.lessons.tour import STOPS
 
 PIECES = '#pg-panel-data [data-block="chips pieces"] > :first-child'  # the tokens of the sentence, with their ids
@@ -36,7 +35,7 @@ LESSONS = (
     ),
     Lesson(
         "tokens",
-        run_questions.UNKNOWN,
+        UNKNOWN,
         (
             Step("own", {"at": {"tab": "data"}, "sentence": "own", "sees": PIECES}, {"tab": "data", **REVERSE}),
             Step("unknown", {"at": {"tab": "data"}, "sentence": "unknown", "sees": PIECES}, {"tab": "data", **REVERSE}),
@@ -46,7 +45,7 @@ LESSONS = (
     ),
     Lesson(
         "attention",
-        run_questions.LOOKS,
+        LOOKS,
         (
             _vary("heads", ("layer", "head"), 3, {**ATTENTION, **REVERSE, "part": "cross", "step": ""}),
             Step("cell", {"at": {"tab": "attention", "q": "*", "k": "*"}}, ATTENTION | REVERSE | UNPINNED),
@@ -156,7 +155,7 @@ LESSONS = (
     ),
     Lesson(
         "training",
-        run_questions.TOKENS_FIRST,
+        TOKENS_FIRST,
         (
             Step("train", {"mine": True, "exact": 0.9}, knobs={}),
             _vary("replay", ("step",), 5, {"tab": "training", "step": "0"}),
@@ -206,7 +205,7 @@ LESSONS = (
     ),
     Lesson(
         "decoding",
-        run_questions.DRAWS,
+        DRAWS,
         (
             _vary("beam", ("beam",), 3, {"tab": "translate", **TWO_ANSWERS, "method": "beam", "step": ""}, method="beam"),
             _vary("sample", ("temperature",), 3, {"tab": "translate", **TWO_ANSWERS, **SAMPLING}, **SAMPLING),
@@ -227,7 +226,7 @@ LESSONS = (
     ),
     Lesson(
         "own",
-        run_questions.GAP,
+        GAP,
         (
             Step("read", {"at": {"tab": "data"}, "read": True}, {"tab": "data"}),
             Step("train", {"settings": {"task": "own"}, "mine": True, "steps": 30}, {"tab": "data"}),

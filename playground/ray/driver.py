@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import ray
 from ray.exceptions import RayError
 
+from playground.runs.engines import Lost
 from playground.runs.engines.children import end_with_parent
 from playground.runs.engines.host import Answer, Host
-from playground.runs.engines.trainer import Lost
 from playground.runs.limits import machine_devices
 from playground.runs.machine_speed import warm_up
 from playground.runs.memory import share_arenas

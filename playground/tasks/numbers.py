@@ -46,17 +46,12 @@ DIGITS = 6  # up to 999,999
 UNSEEN_PAIRS = ("24", "37", "42", "58", "63", "76", "85", "91")
 
 
-def _has_unseen_pair(src: str, places: tuple[int, ...]) -> bool:
-    """Returns whether the pair that ends `places` digits before the end is an unseen one, for any of the places."""
-    return any(src[: len(src) - place][-2:] in UNSEEN_PAIRS for place in places if len(src) - place >= 2)
-
-
 def _number_task(name: str, place: int, tgt_unit: str, speak: Callable[[str], TargetWords], pair_places: tuple[int, ...]) -> Task:
     """Returns a task from digits to words. `pair_places`: where a pair of tens and units may end, in digits from the end of the number."""
     joint = "" if tgt_unit == "characters" else " "
 
     def is_harder(src: str) -> bool:
-        return _has_unseen_pair(src, pair_places)
+        return any(src[: len(src) - place][-2:] in UNSEEN_PAIRS for place in pair_places if len(src) - place >= 2)
 
     def draw(rng: random.Random, harder: bool) -> Example:
         while True:

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from playground.export.contents import scores_of
+from playground.export import scores_of
 from playground.export.exported_run import export_run
 from playground.features.shared.queries.reader import Reader
 from playground.runs.identity import owner_of

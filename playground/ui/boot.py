@@ -7,24 +7,15 @@ from typing import Any
 
 from playground import cursor
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, as_text, default, limits, read_query
-from playground.features.diagnostics import panel as diagnostics
+from playground.features import diagnostics
 from playground.features.embeddings.query import STATES, TABLES
 from playground.features.lessons import course, labs
 from playground.features.map.architecture import model_figure
 from playground.features.registry import TABS
-from playground.features.shared import uploading
+from playground.features.shared import naming, uploading
 from playground.features.shared.figures import theme
 from playground.features.shared.labs import UNKNOWN
-from playground.features.shared.naming import (
-    CONTROLLED,
-    describe_difference,
-    disclosed,
-    label,
-    name as name_of,
-    origins,
-    shown_value,
-    title,
-)
+from playground.features.shared.naming import CONTROLLED, disclosed, shown_value
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import examples, language
 from playground.features.translate.query import METHODS
@@ -32,17 +23,17 @@ from playground.lessons.checks import ROUNDS
 from playground.lessons.course import COURSE
 from playground.lessons.lab import Lab
 from playground.lessons.labs import LABS
-from playground.lessons.run_questions import Question
+from playground.lessons.lesson import Question
 from playground.lessons.tour import STOPS
 from playground.reading.formats.languages import detect_language
 from playground.rooms.room import ticket_of
 from playground.runs.orders import FINISHED, RESUMABLE, WORKING
 from playground.runs.registry import Runs
 from playground.runs.run import Run
+from playground.ui import ON_ZERO_GPU
 from playground.ui.account import is_offered
 from playground.ui.controls import GROUPS
 from playground.ui.network import list_space_hosts
-from playground.ui.zero_gpu import ON_ZERO_GPU
 from playground.words import entries, glossary, list_terms, paragraph, say
 
 
@@ -105,7 +96,7 @@ def collect_boot_data(runs: Runs, parameters: Mapping[str, str], token: str) -> 
         "defaults": {name: default(name) for name in KNOBS},
         "live": list(LIVE_KNOBS),
         "bounds": {name: knob_bounds(name) for name in CONTROLLED if limits(name).low is not None},
-        "labels": {name: label(name, chosen) for name in CONTROLLED},
+        "labels": {name: naming.label(name, chosen) for name in CONTROLLED},
         "choices": {name: {as_text(choice): shown_value(name, choice, chosen) for choice in limits(name).choices} for name in CONTROLLED},
         "colours": {name: theme.colors(False)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")}
         | {f"dark-{name}": theme.colors(True)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")},
@@ -133,8 +124,8 @@ def last_run(runs: Runs, token: str) -> str:
 
 def list_runs(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, str]]]:
     """Returns the runs a visitor can choose: their own, the origins of those, and those shipped with the app."""
-    groups = {"mine": runs.list_owned(token), "other": origins(runs, token), "shipped": runs.shipped()}
-    return {name: [{"id": run.id, "title": title(run, chosen, token)} for run in group] for name, group in groups.items()}
+    groups = {"mine": runs.list_owned(token), "other": naming.origins(runs, token), "shipped": runs.shipped()}
+    return {name: [{"id": run.id, "title": naming.title(run, chosen, token)} for run in group] for name, group in groups.items()}
 
 
 def describe_run(runs: Runs, reader: Reader, run_id: str, token: str, parameters: Mapping[str, str]) -> dict[str, Any]:
@@ -143,7 +134,7 @@ def describe_run(runs: Runs, reader: Reader, run_id: str, token: str, parameters
     pairs = examples(reader, run) if run.may_be_read_by(token) else []
     return {
         "id": run.id,
-        "title": title(run, chosen, token),
+        "title": naming.title(run, chosen, token),
         "name": run.name,
         "label": run.label_for(token),
         "settings": (disclosed(run) if run.may_be_read_by(token) else disclosed(run).with_(own="")).flat(),
@@ -152,7 +143,7 @@ def describe_run(runs: Runs, reader: Reader, run_id: str, token: str, parameters
         "shipped": run.shipped,
         "examples": pairs,
         "languages": {side: detect_language([pair[at] for pair in pairs]) for at, side in enumerate(("src", "tgt"))},
-        "line": describe_difference(disclosed(run), Experiment(), chosen, run.edits),
+        "line": naming.describe_difference(disclosed(run), Experiment(), chosen, run.edits),
         "precision": run.precision,
         "parent": describe_parent(runs, run, chosen, token),
         "unreadable": _unreadable_fields(reader, run, parameters),
@@ -173,7 +164,7 @@ def describe_parent(runs: Runs, run: Run, chosen: str, token: str) -> dict[str, 
         return None
     id, step = run.parent
     source = runs.find(id)
-    return {"run": id, "step": step, "name": name_of(source, chosen, token) if source else "", "until": run.first_step}
+    return {"run": id, "step": step, "name": naming.name(source, chosen, token) if source else "", "until": run.first_step}
 
 
 def _unreadable_fields(reader: Reader, run: Run, place: Mapping[str, str]) -> list[str]:

@@ -16,7 +16,7 @@ from starlette.responses import StreamingResponse
 
 from playground.config import Refusal
 from playground.cursor import check
-from playground.export.contents import file_name, pack_zip, scores_of
+from playground.export import file_name, pack_zip, scores_of
 from playground.export.exported_run import export_run
 from playground.export.workbook import Sentence, refuse_unwritable, write_workbook
 from playground.features.shared.heads import name_axes

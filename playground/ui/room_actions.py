@@ -9,8 +9,8 @@ from starlette.requests import Request
 
 from playground import cursor
 from playground.config import Experiment, Refusal
+from playground.features.board import find_class_answer
 from playground.features.board.class_board import name_empty_arms
-from playground.features.board.progress import find_class_answer
 from playground.features.lessons import room_result
 from playground.features.shared import uploading
 from playground.features.shared.queries.reader import Reader

@@ -17,8 +17,8 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from playground import handin
 from playground.config import Refusal
+from playground.features import compare
 from playground.features.board import panel as board
-from playground.features.compare import table
 from playground.features.data import preview
 from playground.features.lessons import checks
 from playground.features.map import worksheets
@@ -159,7 +159,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         get("/panel/{name}", LINK, responses.panel),
         get("/export", READER, responses.export),
         get("/history", LINK, responses.history),
-        download("/table", LINK, table.write_csv),
+        download("/table", LINK, compare.write_csv),
         download("/board", LINK, board.write_csv),
         download("/attention", READER, attention_file),
         download("/workbook", READER, workbook_file),

@@ -17,16 +17,6 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-# Set before Gradio is imported: by default it sends telemetry, and keeps a long event log that it copies after each event.
-os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
-os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
-# uvicorn would trust forwarding headers of every local process; PLAYGROUND_PROXIES declares the proxies (see network.py)
-os.environ.setdefault("FORWARDED_ALLOW_IPS", "")
-
-from playground.ui import zero_gpu  # before Gradio and torch
-
-# isort: split
 from playground.ui import gradio_private  # before Gradio
 
 # isort: split
@@ -46,7 +36,7 @@ from playground.runs.engines.children import HOME_NICENESS, NICENESS_VARIABLE
 from playground.runs.memory import freeze_objects
 from playground.runs.registry import Runs
 from playground.runs.runtime import Runtime, hold_threads
-from playground.ui import account, document, operator, rooms as rooms_routes
+from playground.ui import ON_ZERO_GPU, account, document, operator, rooms as rooms_routes
 from playground.ui.calls import Calls
 from playground.ui.delivery import Rewriter, build_middleware
 from playground.ui.document import FirstScreen, head, preloads
@@ -78,7 +68,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     demo, listeners = build_page(runs, turns)
     endpoint_calls = bind_endpoints(runs, reader, turns)
     listeners |= add_endpoints(demo, endpoint_calls)
-    if zero_gpu.ON_ZERO_GPU:  # by default a single call may wait there; elsewhere a new queue only makes Gradio build its app once more
+    if ON_ZERO_GPU:  # by default a single call may wait there; elsewhere a new queue only makes Gradio build its app once more
         demo.queue(max_size=2 * MAX_WAITING)
     gradio_private.slow_down_queue(demo)
     counts = {"sessions": lambda: streams.count("tab"), "streams": lambda: streams.count("address"), "readers_lost": lambda: reader.lost}

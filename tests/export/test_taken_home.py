@@ -21,7 +21,7 @@ from playground.choices import ENCODINGS, VARIANTS
 from playground.config import UNK, Experiment, ModelConfig
 from playground.data.corpus import split_sources
 from playground.data.tokenizers import WordPieceTokenizer
-from playground.export.contents import file_name, pack_zip, scores_of, write_folder
+from playground.export import file_name, pack_zip, scores_of, write_folder
 from playground.export.documents import _CELLS, card, how, notebook
 from playground.export.exported_run import export_run
 from playground.export.sources import Part, Piece, join, model_file, use_file

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from playground.features import data, positions
-from playground.features.attention import all_heads as heads
+from playground.features import attention as heads, data, positions
 from playground.features.embeddings import figure as vectors
 from playground.features.evaluation import figure as lengths
 from playground.features.interventions import figure as changes

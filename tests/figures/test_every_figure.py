@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 import pytest
 from hypothesis import given, strategies as st
 
-from playground.features import positions
-from playground.features.attention import all_heads as heads
+from playground.features import attention as heads, positions
 from playground.features.board import figure as board
 from playground.features.embeddings import figure as vectors
 from playground.features.evaluation import figure as lengths

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
 from playground import plot
-from playground.features import data, positions
-from playground.features.attention import all_heads as heads
+from playground.features import attention as heads, data, positions
 from playground.features.board import figure as board
 from playground.features.embeddings import figure as vectors
 from playground.features.shared.figures import attention, cells, graph, runs, sublayers, tensor, theme

@@ -8,11 +8,11 @@ import re
 import orjson
 import pytest
 
+from playground import freeze as freezing
 from playground.cursor import FIELDS
 from playground.features.registry import PANELS, TABS
 from playground.features.shared.view import View, examples
-from playground.freeze import folder as freezing
-from playground.freeze.folder import Pack
+from playground.freeze import Pack
 from playground.freeze.plan import STEPS, Choice, Places, axis, choose_steps, heads, plan, size
 from playground.runs.registry import SHIPPED
 from playground.ui.boot import list_runs

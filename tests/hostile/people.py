@@ -11,7 +11,7 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from playground.export.contents import stream
+from playground.export import stream
 from playground.export.exported_run import export_run, find
 from playground.rooms.room import ticket_of
 

@@ -9,7 +9,7 @@ from huggingface_hub.errors import HTTPError
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from playground.export.contents import write_folder
+from playground.export import write_folder
 from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui import account

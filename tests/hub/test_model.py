@@ -16,10 +16,10 @@ from huggingface_hub import HfApi, constants
 from huggingface_hub.errors import HTTPError
 from hypothesis import given, settings, strategies as st
 
+from playground import export as scores
 from playground.choices import VARIANTS
 from playground.cli import main
 from playground.config import Experiment, Refusal
-from playground.export import contents as scores
 from playground.export.exported_run import find
 from playground.hub import model
 from playground.hub.model import HubTransformer

@@ -1,26 +1,26 @@
-"""The kinds of blocks for the type checker of the page's scripts: `npm run types` writes them to static/blocks.d.ts before each check."""
+"""Types for the checker of the page's scripts: blocks, a model's figure. `npm run types` writes static/blocks.d.ts before each check."""
 
 import types
 from collections.abc import Callable, Iterable
-from importlib import import_module
 from inspect import cleandoc, getdoc
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from playground.features import registry  # noqa: F401  imports every declaration
+from playground.features.map.architecture import ModelFigure
 from playground.features.shared.blocks import KINDS, Block
 
 PLAYGROUND = Path(__file__).parents[2] / "playground"
 FILE = PLAYGROUND / "ui" / "static" / "blocks.d.ts"
 BEGINNING = "// Fields of every kind of block, made from the declarations of all features by `npm run types`.\n"
-for _file in sorted((PLAYGROUND / "features").glob("*/__init__.py")):
-    import_module(f"playground.features.{_file.parent.name}")
 SIMPLE = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null", Any: "any", Block: "Block"}
 
 
 def typescript() -> str:
     """The whole file: an interface for every record and for every kind, `Blocks` by their names, and `Block`, which is any of them."""
     hints = {name: fields_of(declared) for name, declared in KINDS.items()}
-    records = {kind.__name__: kind for fields in hints.values() for hint in fields.values() for kind in _records(hint)}
+    records = {kind.__name__: kind for hint in [ModelFigure, *chain(*map(dict.values, hints.values()))] for kind in _records(hint)}
     parts = [
         _interface(name, cleandoc(record.__doc__ or ""), fields_of(record), record.__optional_keys__) for name, record in records.items()
     ]

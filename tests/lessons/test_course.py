@@ -19,7 +19,7 @@ from playground.features.registry import TABS
 from playground.features.shared.queries.reader import Reader
 from playground.features.translate.query import DecodingOptions, count_samples
 from playground.inspection.activations import record
-from playground.lessons import course, run_questions
+from playground.lessons import course, lesson as lessons
 from playground.lessons.checks import BELIEFS
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
@@ -136,7 +136,7 @@ def words_of(lesson: course.Lesson) -> set[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_there_are_words_for_everything_and_none_too_many(language):
-    files = ("lessons/course.py", "lessons/lesson.py", "lessons/run_questions.py", "features/lessons/course.py")
+    files = ("lessons/course.py", "lessons/lesson.py", "features/lessons/course.py")
     code = "".join((ROOT / file).read_text(encoding="utf-8") for file in files)
     wanted = set(re.findall(r"\"(course\.\w+)\"", code)).union({f"course.path_{path}" for path in course.PATHS}, *map(words_of, LESSONS))
     assert {key for key in entries(language) if key.startswith("course.")} == wanted
@@ -181,7 +181,7 @@ def pieces(text: str) -> list:
 def test_where_it_looks_on_average(rows, answer):
     cross = np.array([[[[0.25] * 4] * 2 for _ in rows], [[row, [0.25] * 4] for row in rows]])  # (2, H, 2, 4)
     look = SimpleNamespace(cross=cross, source=pieces("a b c <eos>"), targets=pieces("x"))
-    result, numbers = run_questions.looks(SimpleNamespace(look=lambda run, step, text: look), None, None, "a b c")
+    result, numbers = lessons.looks(SimpleNamespace(look=lambda run, step, text: look), None, None, "a b c")
     assert (result, numbers["length"]) == (answer, 3)
     assert numbers["percent"] == pytest.approx(100 * np.mean(rows, axis=0).max())
 
@@ -189,19 +189,19 @@ def test_where_it_looks_on_average(rows, answer):
 @pytest.mark.parametrize(("unit", "joint"), [("characters", ""), ("bpe", " ")])
 def test_two_unknown_tokens_come_out_alike_or_not(monkeypatch, unit, joint):
     def answer(write):
-        monkeypatch.setattr(run_questions, "translate", lambda *now: SimpleNamespace(candidates=[SimpleNamespace(text=write(now[-1]))]))
-        return run_questions.unknown(SimpleNamespace(units=lambda run: (unit, unit)), None, None, "ab")
+        monkeypatch.setattr(lessons, "translate", lambda *now: SimpleNamespace(candidates=[SimpleNamespace(text=write(now[-1]))]))
+        return lessons.unknown(SimpleNamespace(units=lambda run: (unit, unit)), None, None, "ab")
 
     assert answer(lambda text: text[:0:-1])[0] == "same", "whatever came first"
     result, numbers = answer(str)
-    assert (result, numbers["one"], numbers["other"]) == ("other", *(f"{stranger}{joint}ab" for stranger in run_questions.STRANGERS))
+    assert (result, numbers["one"], numbers["other"]) == ("other", *(f"{stranger}{joint}ab" for stranger in lessons.STRANGERS))
 
 
 def test_samples_have_the_frequencies_of_training_and_temperature_moves_them(tmp_path):
     runs = Runs(tmp_path)
     reader, run = Reader(runs), next(run for run in runs.shipped() if run.id == "one_to_many")
     for text, _ in reader.examples(run, "heldout", 3):
-        assert run_questions.draws(reader, run, None, text)[0] == "most"
+        assert lessons.draws(reader, run, None, text)[0] == "most"
         warmths = [DecodingOptions(method="sample", temperature=temperature) for temperature in (0.2, 1.0, 2.0)]
         (cold, *_), (usual, other, *_), (hot, *_) = (count_samples(reader, run, None, text, options, 20) for options in warmths)
         assert (usual[2], other[2], usual[0] != other[0]) == (True, True, True), "both are right"
@@ -229,7 +229,7 @@ def run(tokens=(), exact=(), losses=(), heldout=0.0):
     ((0.3, 0.6), (0.0, 0.1), 20, "few"),  # never nine in ten: the last one
 ])  # fmt: skip
 def test_sentences_when_nine_in_ten_tokens_are_right(tokens, exact, step, answer):
-    result, numbers = run_questions.tokens_first(None, run(tokens, exact), None, "")
+    result, numbers = lessons.tokens_first(None, run(tokens, exact), None, "")
     assert (result, numbers["step"], numbers["pairs"], numbers["all_pairs"]) == (answer, step, 100, 500)
 
 
@@ -239,10 +239,10 @@ def test_sentences_when_nine_in_ten_tokens_are_right(tokens, exact, step, answer
     ((1.6,), 1.6, 1.0, "smaller"),
 ])  # fmt: skip
 def test_the_newest_losses_are_compared(losses, trained, heldout, answer):
-    for question in (run_questions.tokens_first, run_questions.gap):
+    for question in (lessons.tokens_first, lessons.gap):
         with pytest.raises(Refusal, match="no evaluation yet"):
             question(None, run(), None, "")
-    result, numbers = run_questions.gap(None, run((0.5,), (0.2,), losses, heldout), None, "")
+    result, numbers = lessons.gap(None, run((0.5,), (0.2,), losses, heldout), None, "")
     assert result == answer
     assert numbers == {"trained": pytest.approx(trained), "heldout": heldout, "exact": pytest.approx(20), "pairs": 500, "all_pairs": 500}
 

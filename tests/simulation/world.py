@@ -16,9 +16,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from playground.runs.disk import files
+from playground.runs.engines import Lost
 from playground.runs.engines.choice import Engines
 from playground.runs.engines.host import Host
-from playground.runs.engines.trainer import Lost
 from playground.runs.limits import Limits
 from playground.runs.registry import Runs
 from playground.runs.runtime import Runtime, SteadyClock

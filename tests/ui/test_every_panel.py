@@ -11,19 +11,19 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from playground import freeze as freezing
 from playground.choices import ARCHITECTURES, VARIANTS
 from playground.cli import main
 from playground.config import BOS, EOS, PAD, Refusal, default
 from playground.cursor import FIELDS, choices
 from playground.features.attention.query import rollout
-from playground.features.diagnostics.panel import QUANTITIES
+from playground.features.diagnostics import QUANTITIES
 from playground.features.registry import BY_ATTENTION, BY_FORMULA, PANELS
 from playground.features.shared.blocks import KINDS
 from playground.features.shared.figures import theme
 from playground.features.shared.naming import shown_value
 from playground.features.shared.queries.activations import activations
 from playground.features.shared.queries.reader import REFERENCE
-from playground.freeze import folder as freezing
 from playground.freeze.plan import Choice
 from playground.lessons.course import COURSE
 from playground.lessons.labs import LABS

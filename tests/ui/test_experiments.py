@@ -12,10 +12,10 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from playground.features.board import progress
+from playground.features.board import MIN_RUNS
 from playground.features.board.class_board import Board, ClassRun, fit_power_law
 from playground.features.board.figure import Point, scores
-from playground.features.shared.queries.learning_curves import LearningCurve
+from playground.features.shared.queries.validation import LearningCurve
 from playground.features.shared.view import percent
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
@@ -158,8 +158,8 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
         do(site, TEACHER, "close", code=dealt["code"], activity=posed)
         assert "verdict" not in ids(board(site, BEN, code))
         by_arm = [[result] for arm in lab.arms for result in came if result.arm == arm]
-        for least, right in ((1, lab.verdict(by_arm).answer if len(by_arm) == len(lab.arms) else ""), (progress.MIN_RUNS, "")):
-            monkeypatch.setattr(progress, "MIN_RUNS", least)
+        for least, right in ((1, lab.verdict(by_arm).answer if len(by_arm) == len(lab.arms) else ""), (MIN_RUNS, "")):
+            monkeypatch.setattr("playground.features.board.MIN_RUNS", least)
             do(site, TEACHER, "reveal", code=dealt["code"], activity=posed, cursor={"run": "reverse", "activity": code["activity"]})
             assert activities(site, TEACHER, code)[posed]["answer"] == right, "by the class's runs, once they are enough"
         assert ids(board(site, BEN, code)) & {"guess", "class"} == {"class"}, "what the class guessed stays, whatever lab is in the address"

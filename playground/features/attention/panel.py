@@ -9,22 +9,9 @@ import numpy as np
 
 from playground.config import Refusal
 from playground.cursor import choices
-from playground.features.attention import all_heads, induction
+from playground.features.attention import bars, build_model_view, build_table, draw_over_training, induction, score_heads
 from playground.features.attention.query import KINDS, cross, own, rollout, strongest
 from playground.features.shared import blocks, heads, panels
-from playground.features.shared.heads import (
-    build_small_heads,
-    choose_head,
-    compute_mask,
-    draw_large_head,
-    draw_matrix,
-    draw_threads,
-    format_weight,
-    label_heads,
-    name_axes,
-    write_fed_note,
-    write_title,
-)
 from playground.features.shared.naming import part_key, variant_name
 from playground.features.shared.queries.activations import SentenceActivations, edited_activations
 from playground.features.shared.view import LARGE, View, steps, texts, tokens
@@ -43,12 +30,12 @@ SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_
 def panel(view: View) -> dict:
     notice = _follow_edits(view)
     look, part = view.look, view.part
-    layer, head = choose_head(view, part)
+    layer, head = heads.choose_head(view, part)
     if (mode := view.choice("view", _list_modes(view))) == "all":
-        grid = all_heads.build_model_view(view, (part, layer, head), {kind: compute_mask(view, kind) for kind in KINDS})
+        grid = build_model_view(view, (part, layer, head), {kind: heads.compute_mask(view, kind) for kind in KINDS})
         all_blocks = [*notice, build_controls(view, part, mode), *grid]
         return {"step": look.step, "held": heads.format_head(part, layer, head), "blocks": all_blocks}
-    mask, scored = compute_mask(view, part), all_heads.score_heads(view)
+    mask, scored = heads.compute_mask(view, part), score_heads(view)
     large_blocks, side_blocks = build_picture(view, mode, layer, head, mask)
     about = paragraph([view.say(f"{part_key(view.run, part)}_about"), view.rounding_note(look.step)])
     return {
@@ -63,13 +50,13 @@ def panel(view: View) -> dict:
                 css="stage",
             ),
             *side_blocks,
-            *build_explanation(view, layer, head, *name_axes(view, part), mask),
+            *build_explanation(view, layer, head, *heads.name_axes(view, part), mask),
             blocks.chips("tokens", *list_token_lines(view, part)),
             blocks.text("what", about, css="pg-caption"),
             blocks.row(
                 "all-heads",
-                blocks.column("names", *all_heads.build_table(view, scored)),
-                blocks.column("training", *all_heads.draw_over_training(view, scored, (layer, head))),
+                blocks.column("names", *build_table(view, scored)),
+                blocks.column("training", *draw_over_training(view, scored, (layer, head))),
                 css="large-small",
             ),
             *induction.defer_induction(view),
@@ -123,7 +110,7 @@ def build_controls(view: View, part: str, mode: str) -> dict:
 
 def list_token_lines(view: View, part: str) -> list[dict]:
     """Builds the tokens of rows and columns, highlighted with the pointer. A decoder row is marked by whether its next token is right."""
-    look, (rows, _) = view.look, name_axes(view, part)
+    look, (rows, _) = view.look, heads.name_axes(view, part)
     if part == "encoder":
         queries, side = tokens(look.source), "src"
     else:
@@ -138,24 +125,25 @@ def list_token_lines(view: View, part: str) -> list[dict]:
 
 def build_picture(view: View, mode: str, layer: int, head: int, mask: np.ndarray) -> tuple[list[dict], list[dict]]:
     """Returns (the blocks of the large picture, the blocks beside it)."""
-    rows, columns = name_axes(view, view.part)
+    rows, columns = heads.name_axes(view, view.part)
     weights = view.weights[layer, head]
     if mode == "lines":
-        return draw_threads(view, view.part, (layer, head), stage=True), []
+        return heads.draw_threads(view, view.part, (layer, head), stage=True), []
     if mode == "whole":
         return [heads.draw_joined_head(view, layer, head)], []
     if mode == "product":
-        return build_product(view, write_title(view, view.part, layer, head), layer, head), []
+        return build_product(view, heads.write_title(view, view.part, layer, head), layer, head), []
     if mode == "rollout":
         flow = draw_rollout(view, weights, mask, rows, columns)
-        return [flow, blocks.text("rollout-about", view.say("heads.rollout_about"), css="pg-caption")], draw_large_head(view, "attention")
-    return draw_large_head(view, "attention", stage=True), []
+        about = blocks.text("rollout-about", view.say("heads.rollout_about"), css="pg-caption")
+        return [flow, about], heads.draw_large_head(view, "attention")
+    return heads.draw_large_head(view, "attention", stage=True), []
 
 
 def build_thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: HeadScores) -> dict:
     """Builds a thumbnail of every head, with its name."""
     label = view.say("page.heads_label", sentences=scored.sentences)
-    return build_small_heads(view, "heads", label, (layer, head), view.weights, mask, label_heads(view, scored, view.part))
+    return heads.build_small_heads(view, "heads", label, (layer, head), view.weights, mask, heads.label_heads(view, scored, view.part))
 
 
 def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
@@ -177,7 +165,7 @@ def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
     fact = product_fact(query, key, score if scaled is None else scaled, mask[top + q], left + k)
     notes = [view.say(fact.key, query_token=rows[q], key_token=columns[k], **fact.values)]
     notes += [view.say("heads.product_turned")] * is_rotated
-    picture = view.draw(all_heads.bars, query, key, kind=view.part, share=LARGE)
+    picture = view.draw(bars, query, key, kind=view.part, share=LARGE)
     return [
         blocks.row(
             "pair",
@@ -185,7 +173,7 @@ def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
             blocks.slider("key", "k", f"{view.say('heads.key')} “{columns[k]}”", k, len(columns) - 1, first=1),
             css="controls",
         ),
-        blocks.figure("product", picture, paragraph([*notes, write_fed_note(view, view.part), view.step_note(forward.step)]), title),
+        blocks.figure("product", picture, paragraph([*notes, heads.write_fed_note(view, view.part), view.step_note(forward.step)]), title),
         blocks.text("product-sum", sum_to_weight, css="pg-cell"),
     ]
 
@@ -212,7 +200,7 @@ def write_arithmetic(view: View, forward: SentenceActivations, at: str, head: in
     weights, mask = stages[f"{at}.weights"].values[head], stages[f"{at}.weights"].mask
     numbers = {
         "sum": signed(stages[f"{at}.scores"].values[head, q, k], 4),
-        "weight": format_weight(weights[q, k]) if mask[q, k] else view.say("page.cell_masked"),
+        "weight": heads.format_weight(weights[q, k]) if mask[q, k] else view.say("page.cell_masked"),
     }
     if f"{at}.scaled" not in stages:
         return view.say("heads.arithmetic", **numbers)
@@ -284,8 +272,8 @@ def draw_rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: list[s
         sentences.append(view.say("heads.rollout_share", percent=percent(share)))
     sentences.append(view.say("heads.rollout_residual" if residual else "heads.rollout_no_residual"))
     labels = view.labels | {"weight": view.labels["flow"], "hover_weight": view.labels["hover_flow"]}
-    picture = draw_matrix(view, part, flow, mask, labels=labels)
+    picture = heads.draw_matrix(view, part, flow, mask, labels=labels)
     is_joint = view.run.experiment.model.alteration.decoder_only
     key = "heads.rollout_title_joint" if is_joint else f"heads.rollout_title_{part}"
     title = view.say(key, part=view.say(part_key(view.run, part)), layers=len(getattr(look, part)))
-    return blocks.figure("rollout", picture, paragraph([*sentences, write_fed_note(view, view.part)]), title)
+    return blocks.figure("rollout", picture, paragraph([*sentences, heads.write_fed_note(view, view.part)]), title)

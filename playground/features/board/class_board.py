@@ -11,7 +11,7 @@ import numpy as np
 
 from playground.config import Refusal
 from playground.features.shared.naming import shown_setting, shown_value
-from playground.features.shared.queries.learning_curves import LearningCurve, learning_curve
+from playground.features.shared.queries.validation import LearningCurve, learning_curve
 from playground.features.shared.view import View, percent
 from playground.lessons.controlled import ControlledExperiment, is_complete
 from playground.lessons.labs import LABS

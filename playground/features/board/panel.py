@@ -2,8 +2,8 @@
 
 from playground.config import Refusal
 from playground.cursor import choices
-from playground.features import board as kinds
-from playground.features.board import figure as pictures, progress
+from playground.features import board as tab
+from playground.features.board import figure as pictures
 from playground.features.board.class_board import (
     MIN_SIZES,
     Board,
@@ -18,12 +18,11 @@ from playground.features.board.class_board import (
     list_quoted,
     name_empty_arms,
 )
-from playground.features.board.progress import judge_lab, write_ended, write_revealed, write_verdict, write_waiting
 from playground.features.shared import blocks, experiment as lab_experiment, panels
 from playground.features.shared.figures.theme import minus
 from playground.features.shared.labs import build_exhibits, build_question, lock_choices
 from playground.features.shared.naming import label
-from playground.features.shared.queries.learning_curves import LearningCurve, band, cut_after
+from playground.features.shared.queries.validation import LearningCurve, band, cut_after
 from playground.features.shared.selected_runs import POLL_MS
 from playground.features.shared.view import View, percent
 from playground.lessons.lab import Outcome
@@ -49,12 +48,12 @@ def panel(view: View) -> dict:
     panel_state = {"of": view.say("board.class", code=class_board.room.code), **({"more": True, "pause": POLL_MS} if can_change else {})}
     if view.presented and class_board.hidden != "results":
         return {"step": None, "blocks": _build_presented(view, class_board), **panel_state}
-    outcome = None if class_board.hidden else judge_lab(view, class_board)
+    outcome = None if class_board.hidden else tab.judge_lab(view, class_board)
     question, guess_verdict = _build_guess(view, class_board, outcome)
     unheld = _build_captions(unheld=name_empty_arms(view.language, class_board.activity))
     if class_board.hidden == "results":
         return {"step": None, "blocks": [*question, *unheld], **panel_state}
-    headline, reason = (write_waiting(view, class_board), "") if class_board.hidden else write_verdict(view, class_board, outcome)
+    headline, reason = (tab.write_waiting(view, class_board), "") if class_board.hidden else tab.write_verdict(view, class_board, outcome)
     decisive = [exhibit for exhibit in outcome.exhibits if exhibit.name.startswith("decides")] if outcome else []  # what no curve shows
     content = [
         *question,
@@ -66,7 +65,7 @@ def panel(view: View) -> dict:
         *_build_figures(view, class_board, students),
         *(_build_arms(view, class_board) if class_board.ended else []),
         *([_build_runs(view, class_board, students)] if students else []),
-        *progress.build_course_table(view, class_board.room, class_board.number),
+        *tab.build_course_table(view, class_board.room, class_board.number),
     ]
     return {"step": None, "blocks": content, **panel_state}
 
@@ -100,7 +99,7 @@ def _build_captions(**texts: str) -> list[dict]:
 def _build_empty(view: View) -> list[dict]:
     """Builds the board of a class without an experiment: its course progress, for members only while the teacher shows it."""
     (room, number), none = find_room(view), _build_captions(none=view.say("board.nothing_dealt"))
-    course = progress.build_course_table(view, room, number) if number == TEACHER or room.cursor.get("tab") == BOARD else []
+    course = tab.build_course_table(view, room, number) if number == TEACHER or room.cursor.get("tab") == BOARD else []
     return none + ([blocks.row("controls", _build_names_choice(view), css="controls")] if course and number == TEACHER else []) + course
 
 
@@ -216,13 +215,13 @@ def _build_presented(view: View, class_board: Board) -> list[dict]:
     """Builds the one figure for a projector. Until it is revealed, the verdict and the second half of every curve are hidden."""
     if view.choice("revealed") == "on" and not class_board.hidden:
         curves, last = [(student, student.curve) for student in class_board.runs if student.curve.steps], None
-        title, caption = write_verdict(view, class_board, judge_lab(view, class_board))
-        caption = paragraph([caption, write_revealed(view, class_board)])
+        title, caption = tab.write_verdict(view, class_board, tab.judge_lab(view, class_board))
+        caption = paragraph([caption, tab.write_revealed(view, class_board)])
     else:
         last = max((student.run.steps for student in class_board.runs), default=None)
         curves = [(student, curve) for student in class_board.runs if (curve := cut_after(student.curve, student.run.steps / 2)).steps]
         title = "" if class_board.lab else view.say("board.hidden")
-        caption = paragraph([write_ended(view, class_board), view.say("board.hidden_about")])
+        caption = paragraph([tab.write_ended(view, class_board), view.say("board.hidden_about")])
     title = paragraph([class_board.lab.say(view.language, "short") if class_board.lab else "", title])
     caption = paragraph([caption, name_empty_arms(view.language, class_board.activity)])
     if not curves:
@@ -283,7 +282,7 @@ def _build_arms(view: View, class_board: Board) -> list[dict]:
 
 
 def _build_runs(view: View, class_board: Board, students: list[ClassRun]) -> dict:
-    rows: list[kinds.BoardRow] = []
+    rows: list[tab.BoardRow] = []
     for student in students:
         loss = f"{student.curve.validation_loss[-1]:.3f}" if student.curve.steps else "–"
         rows.append({
@@ -296,4 +295,4 @@ def _build_runs(view: View, class_board: Board, students: list[ClassRun]) -> dic
             ],
         })  # fmt: skip
     head = [view.say(f"board.{name}" if name in HEAD[:3] else f"compare.{name}") for name in HEAD]
-    return kinds.board("runs", head, rows, view.say("board.runs"))
+    return tab.board("runs", head, rows, view.say("board.runs"))

@@ -4,21 +4,10 @@ import time
 from collections.abc import Sequence
 
 from playground.config import Refusal
-from playground.features.compare.table import build_table, format_number, format_reached
+from playground.features.compare import build_table, format_number, format_reached
 from playground.features.shared import blocks, naming, panels, selected_runs
 from playground.features.shared.figures import runs as pictures
-from playground.features.shared.queries.learning_curves import Band, LearningCurve, band, common_end, learning_curve
-from playground.features.shared.selected_runs import (
-    MAX_TICKED,
-    POLL_MS,
-    Ticked,
-    brief_names,
-    describe_differences,
-    group_runs,
-    names,
-    pinned,
-    ticked,
-)
+from playground.features.shared.queries.validation import Band, LearningCurve, band, common_end, learning_curve
 from playground.features.shared.view import View
 from playground.runs.forecast import tokens_per_step
 from playground.runs.housekeeping import megabytes
@@ -30,28 +19,28 @@ SENTENCE_FIELDS = ("text", "step", "target", "part", "layer", "head", "follow", 
 
 @panels.declare("runs", "compare", 1)
 def panel(view: View) -> dict:
-    chosen = ticked(view)
-    listed = group_runs(view, chosen.runs)
+    chosen = selected_runs.ticked(view)
+    listed = selected_runs.group_runs(view, chosen.runs)
     for run in chosen.runs:
         run.mark_seen()  # keeps a training run from being stopped as unwatched
     is_training = any(run.working for runs in listed.values() for run in runs if run is not view.run)  # the page polls its own run anyway
     content = [
-        blocks.text("about", view.say("compare.about", most=MAX_TICKED), css="pg-caption"),
+        blocks.text("about", view.say("compare.about", most=selected_runs.MAX_TICKED), css="pg-caption"),
         *_build_missing(view, chosen),
         *build_table(view, chosen.runs, listed),
         *_build_storage(view),
         *_build_curves(view, chosen.runs),
         *_build_later(view, chosen.runs),
     ]
-    run_names = ", ".join(brief_names(view, chosen.runs))
-    return {"step": None, "of": run_names, "blocks": content, **({"more": True, "pause": POLL_MS} if is_training else {})}
+    run_names = ", ".join(selected_runs.brief_names(view, chosen.runs))
+    return {"step": None, "of": run_names, "blocks": content, **({"more": True, "pause": selected_runs.POLL_MS} if is_training else {})}
 
 
-def _build_missing(view: View, chosen: Ticked) -> list[dict]:
+def _build_missing(view: View, chosen: selected_runs.Ticked) -> list[dict]:
     """Builds a warning about runs of the link that can't be shown."""
     sentences = [view.say("compare.missing", count=chosen.missing)] if chosen.missing else []
-    sentences += [view.say("compare.left_out", most=MAX_TICKED, count=chosen.left_out)] if chosen.left_out else []
-    sentences += [view.say("compare.pin_missing")] if view.field("pin") and not pinned(view) else []
+    sentences += [view.say("compare.left_out", most=selected_runs.MAX_TICKED, count=chosen.left_out)] if chosen.left_out else []
+    sentences += [view.say("compare.pin_missing")] if view.field("pin") and not selected_runs.pinned(view) else []
     return [blocks.text("lost", paragraph(sentences), css="pg-warning")] if sentences else []
 
 
@@ -86,7 +75,7 @@ def _build_curves(view: View, chosen: list[Run]) -> list[dict]:
     has_repeats = len(selected_runs.group_by_settings(chosen)) < len(chosen)
     second = {"tab": "training", "pin": chosen[0].id}  # with the first run pinned
     return [
-        blocks.text("difference", describe_differences(view, chosen), css="pg-heading"),
+        blocks.text("difference", selected_runs.describe_differences(view, chosen), css="pg-heading"),
         blocks.row(
             "controls",
             view.offer("over", "over", "compare.over"),
@@ -127,7 +116,7 @@ def _draw_figure(
     view: View, column: str, lines: list[list[Run]], curves: dict[Run, LearningCurve], over: str, end: float | None, ends_differ: bool
 ) -> dict:
     firsts = [runs[0] for runs in lines]
-    full, short = names(view, firsts), brief_names(view, firsts)
+    full, short = selected_runs.names(view, firsts), selected_runs.brief_names(view, firsts)
     bands = [band([curves[run] for run in runs], column, over) if len(runs) > 1 else None for runs in lines]
 
     def name_lines(texts: list[str]) -> list[str]:

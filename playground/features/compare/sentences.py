@@ -12,7 +12,7 @@ from playground.data.corpus import Corpus
 from playground.decoding import greedy
 from playground.features import compare as kinds
 from playground.features.shared import blocks, heads, naming, panels
-from playground.features.shared.blocks.general import Saved
+from playground.features.shared.blocks import Saved
 from playground.features.shared.figures import runs as pictures
 from playground.features.shared.heads import compute_mask, draw_large_head, name_axes
 from playground.features.shared.naming import task_of

@@ -14,7 +14,7 @@ from playground.lessons import course
 from playground.lessons.checks import AFTER, BEFORE, BELIEFS, ROUNDS, list_checks
 from playground.lessons.course import LESSONS, PATHS, Lesson
 from playground.lessons.labs import get
-from playground.lessons.run_questions import ASKED
+from playground.lessons.lesson import ASKED
 
 
 @panels.declare("course", "lessons", 1)

@@ -84,7 +84,8 @@ class _Figure:
             "logits", "linear", _map("logits"), {"tab": "embeddings", "what": "decoder"}, stages=["logits", "decoder.output"]
         )
         of_encoder, of_decoder = SUBLAYERS["encoder"], SUBLAYERS["decoder"]
-        memory = self.part("memory", self.memory_kind(), _map("memory"), {"tab": "embeddings", "what": "memory"})
+        kind = "context" if self.config.variant == "gru" else "memory"  # what the decoder reads of the source
+        memory = self.part("memory", kind, _map("memory"), {"tab": "embeddings", "what": "memory"})
         return {
             **{name: self.say(name) for name in ("label", "open", "next")},
             "encoder": self.stack("encoder", "src", () if self.joint else of_encoder),
@@ -94,10 +95,6 @@ class _Figure:
             "shared": self.config.share_embeddings,
             "differences": self.differences(),
         }
-
-    def memory_kind(self) -> str:
-        """Returns what the decoder reads of the source."""
-        return "context" if self.config.variant == "gru" else "memory"
 
     def stack(self, name: str, side: str, sublayers: tuple[str, ...]) -> Stack:
         encoding = self.config.encoding.added if sublayers and not self.recurrent else ""

@@ -41,7 +41,10 @@ def panel(view: View) -> dict:
     if config.alteration.decoder_only:
         layers = {"layers": layers["decoder"]}
     part = kind_of(stop) if stop else view.part
-    chosen = _find_tour_head(view, part) if stop else head_choice.choose_head(view, part)
+    if stop:  # the clearest pattern, whatever head is chosen: by the newest parameters, so that it stays over the replay
+        chosen = head_choice.find_best_head(view.reader.look(view.run, None, view.text, head_choice.REFERENCE), part)
+    else:
+        chosen = head_choice.choose_head(view, part)
     head = chosen[1]  # the drawing shows it in every layer
     context = view.reader, view.run, view.step, view.text, view.reference
     reading_at_stop = find_reading(activations(*context)[0].stages, config, stop, chosen) if stop else None
@@ -74,11 +77,6 @@ def panel(view: View) -> dict:
         choice_row = blocks.row("choices", *_build_choices(view, chosen, config.n_heads), css="controls")
         content = [about_text, choice_row, *([] if opened else effect), drawing, _build_worksheet(view, opened)]
     return {"step": forward.step, "held": head_choice.format_head(part, *chosen), "blocks": content}
-
-
-def _find_tour_head(view: View, part: str) -> Head:
-    """Returns the head with the clearest pattern, whatever head is chosen: by the newest parameters, so that it stays over the replay."""
-    return head_choice.find_best_head(view.reader.look(view.run, None, view.text, head_choice.REFERENCE), part)
 
 
 def list_breadcrumbs(view: View, forward: SentenceActivations, opened: Stage | None, head: int) -> list[dict]:

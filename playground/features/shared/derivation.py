@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TypedDict
 
 from playground.features.shared import blocks as make, heads as head_choice
+from playground.features.shared.blocks.kind import kind
 from playground.features.shared.queries.activations import SentenceActivations
 from playground.features.shared.view import View
 from playground.inspection.arithmetic import Derivation, Label
@@ -12,6 +14,59 @@ from playground.inspection.arithmetic import Derivation, Label
 SIGNS = {"product": "×", "gradient": "×", "exp": "−", "square": "−"}
 SIDES = ("left", "right", "part")
 WORDS = ("hide", "show", "guess", "check", "right", "higher", "lower", "no_number", "terms", "walk")
+
+
+class Meaning(TypedDict):
+    text: str
+    title: str
+
+
+class Way(Meaning, total=False):
+    """A number's name and, if the model computed it, the link to it; if it was learned, its place, for an `editor` beside it."""
+
+    to: dict[str, str | int]
+    edit: str
+
+
+class Term(TypedDict):
+    left: Way
+    left_value: str
+    right: Way | None
+    right_value: str
+    part: str
+
+
+class Lead(TypedDict):
+    label: Way
+    value: str
+
+
+class Calculation(TypedDict):
+    why: str
+    text: str
+    result: str
+
+
+@kind
+def sheet(
+    id: str,
+    title: str,
+    secret: bool,
+    answer: float,
+    asks: bool,
+    equals: str,
+    sign: str,
+    head: list[str],
+    terms: list[Term],
+    leads: list[Lead],
+    steps: list[Calculation],
+    words: dict[str, str],
+    still: bool = False,
+    closed: bool = False,
+):
+    """The derivation of one number. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
+    `asks` if there is something to calculate. A `closed` one opens when its number was read off. The page scrolls to a new one, unless it
+    is `still`: not requested."""
 
 
 def build_sums(view: View, forward: SentenceActivations, derivation: Derivation | None, cell: str, secret: bool, brief: bool) -> list[dict]:
@@ -41,7 +96,7 @@ def build_sheet(
     ]
     if secret:
         steps[-1] |= {"text": "", "result": "?"}
-    return make.sheet(
+    return sheet(
         "sheet",
         title,
         secret=secret,

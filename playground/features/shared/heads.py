@@ -3,7 +3,7 @@
 import numpy as np
 
 from playground.features.shared import blocks
-from playground.features.shared.blocks.general import Saved
+from playground.features.shared.blocks import Saved
 from playground.features.shared.figures import attention as pictures, tensor, theme
 from playground.features.shared.figures.tokens import longest, shortened
 from playground.features.shared.naming import part_key

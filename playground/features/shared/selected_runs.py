@@ -8,7 +8,7 @@ from playground.config import Experiment, Refusal
 from playground.features.shared import blocks, naming
 from playground.features.shared.figures import runs as pictures
 from playground.features.shared.naming import disclosed, label, shown_setting, shown_value, title
-from playground.features.shared.queries.learning_curves import learning_curve
+from playground.features.shared.queries.validation import learning_curve
 from playground.features.shared.view import View
 from playground.runs.run import Run
 from playground.words import listed, percentage

@@ -11,18 +11,10 @@ from playground.features.shared.figures import graph
 from playground.features.shared.heads import build_view_choice, choose_head, draw_threads
 from playground.features.shared.queries.results import Candidate, SentenceTrace
 from playground.features.shared.view import View, tokens
-from playground.features.translate import steps as beam_tree, steps as candidates
+from playground.features.translate import query as translating, steps as decoding_steps
 from playground.features.translate.price_query import CACHES, LENGTHS, Price, compute_price
-from playground.features.translate.query import (
-    METHODS,
-    DecodingOptions,
-    Translation,
-    count_samples,
-    find_least_certain,
-    trace_output,
-    translate,
-)
-from playground.model.kv_cache import KVCache
+from playground.features.translate.query import METHODS, DecodingOptions, Translation
+from playground.model.attention import KVCache
 from playground.words import listed, percentage
 
 WARM = 2.0  # temperature suggested when all outputs are the same
@@ -48,11 +40,11 @@ def panel(view: View) -> dict:
     )
     refused = []
     try:
-        answer = translate(view.reader, view.run, view.step, view.text, options)
+        answer = translating.translate(view.reader, view.run, view.step, view.text, options)
     except Refusal as refusal:  # the fields stay on screen, above the search without constraints
         if not refusal.key.startswith("decoding.constraint"):
             raise
-        answer = translate(view.reader, view.run, view.step, view.text, replace(options, must=(), must_not=()))
+        answer = translating.translate(view.reader, view.run, view.step, view.text, replace(options, must=(), must_not=()))
         refused.append(blocks.text("refused", refusal.say(view.language), css="pg-warning"))
     best = answer.candidates[0]
     lines = [_build_line(view, answer, at) for at in range(len(answer.candidates))]
@@ -73,7 +65,7 @@ def panel(view: View) -> dict:
             *([blocks.text("copied", copied_note, css="pg-caption")] if copied else []),
             blocks.text("verdict", _write_verdict(view, best, answer.references), css="pg-caption"),
             *(_build_spread(view, options) if options.method == "sample" else []),
-            *(beam_tree.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
+            *(decoding_steps.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
             _build_step(view, answer, options),
             *([blocks.row("cache", *_build_work(view, answer, options), css="halves")] if view.attends else []),
             *([_build_price(view)] if view.run.experiment.model.alteration.is_built_of_layers else []),
@@ -99,7 +91,8 @@ def _suggest_sentence(view: View) -> dict | None:
         return None
     key, text = "teacher_forcing.goes_wrong", next(iter(find_wrong_sentences(view)), "")
     if not text:
-        key, text = "decoding.least_certain", find_least_certain(view.reader, view.run, view.reader.examples(view.run, "heldout", SEARCHED))
+        examples = view.reader.examples(view.run, "heldout", SEARCHED)
+        key, text = "decoding.least_certain", translating.find_least_certain(view.reader, view.run, examples)
     return text and blocks.choice("suggested", "text", view.say(key), [{"value": text, "label": text}], view.text)
 
 
@@ -195,7 +188,7 @@ def _find_trace(view: View, answer: Translation) -> SentenceTrace:
     greedy = view.reader.look(view.run, view.step, view.text)
     if greedy.targets == pieces and greedy.step == answer.step:
         return greedy
-    return trace_output(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in pieces))
+    return translating.trace_output(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in pieces))
 
 
 def _build_step(view: View, answer: Translation, options: DecodingOptions) -> dict:
@@ -203,7 +196,7 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
     look = _find_trace(view, answer)
     best, prefix_length, steps = answer.candidates[0], len(answer.prefix), len(look.targets)
     at = view.row(steps)
-    at = candidates.find_telling_step(look, best.right, prefix_length) if at is None else at
+    at = decoding_steps.find_telling_step(look, best.right, prefix_length) if at is None else at
     likely = look.likely[at]
     view.look = look
     attention_blocks = []
@@ -225,7 +218,7 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
     title = view.say("decoding.likely_given" if at < prefix_length else "page.likely", step=at + 1, said=look.targets[at].text)
     return blocks.row(
         "step",
-        blocks.column("every-step", *candidates.build_table(view, look, prefix_length)),
+        blocks.column("every-step", *decoding_steps.build_table(view, look, prefix_length)),
         blocks.column(
             "one-step",
             blocks.slider("at", "q", view.say("page.at_step"), at, steps - 1, first=1),
@@ -241,7 +234,7 @@ def _build_spread(view: View, options: DecodingOptions) -> list[dict]:
     count = int(view.choice("draws"))
     if count < 2:
         return []
-    outputs = count_samples(view.reader, view.run, view.step, view.text, options, count)
+    outputs = translating.count_samples(view.reader, view.run, view.step, view.text, options, count)
     marks = {True: "✓", False: "✗", None: "–"}
     rows = [[text or "–", times, f"≈ {percentage(times / count, 0)} %", marks[correct]] for text, times, correct in outputs]
     head = [view.say(f"decoding.spread_{name}") for name in ("output", "times", "share", "right")]

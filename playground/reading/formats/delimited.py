@@ -9,17 +9,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from playground.config import Refusal
-from playground.reading.formats import COLUMN_LIMIT, SAMPLE, Confidence, Row, Source, Table, find_fault, reads
-from playground.reading.formats.records import (
-    WEAK,
-    are_prose,
-    csv_rows,
-    find_separator,
-    is_filled,
-    iterate_even_rows,
-    measure_widths,
-    row_width,
-)
+from playground.reading.formats import COLUMN_LIMIT, SAMPLE, Confidence, Row, Source, Table, find_fault, reads, records
 from playground.reading.text import strip_markup
 
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that only Excel interprets
@@ -37,9 +27,9 @@ def read_tsv(source: Source) -> Table | None:
     if not has_tabs(lines) or _find_declared(lines):
         return None
     quoted = any(line.startswith('"') or '\t"' in line for line in lines)
-    faults = [row.fault == "quote" for row in csv_rows(lines[:SAMPLE], "\t")] if quoted else []
+    faults = [row.fault == "quote" for row in records.csv_rows(lines[:SAMPLE], "\t")] if quoted else []
     if quoted and sum(faults) * 20 <= len(faults):  # if quotes are plain text, few lines show it
-        rows = iterate_even_rows(lines, "\t")
+        rows = records.iterate_even_rows(lines, "\t")
         if _are_a_spreadsheets(rows, lines):
             return Table("csv", rows, notes=(("data.note_quoted", {}),))
     if _are_aligned(lines):
@@ -80,7 +70,7 @@ def _are_a_spreadsheets(rows: Sequence[Row], lines: Sequence[str]) -> bool:
     if bad * 50 > good:
         return False
     cells = [line.split("\t", COLUMN_LIMIT) for line in lines if line.strip()] if over else []
-    even = len(set(map(len, cells))) < 2 or len(set(map(row_width, cells))) < 2
+    even = len(set(map(len, cells))) < 2 or len(set(map(records.row_width, cells))) < 2
     return doubled > 0 or all_quoted or (over > 0 and not even)
 
 
@@ -110,11 +100,11 @@ def read_csv(source: Source) -> Table | None:
             escaped = [line.replace('\\"', '""') for line in lines]
             escaped_guess = guess_delimiter(escaped[:SAMPLE])
             lines, guess = (escaped, escaped_guess) if escaped_guess > guess else (lines, guess)
-        if not guess.delimiter or ((not guess.tight or guess.share < 0.9) and find_separator(lines, WEAK)):
+        if not guess.delimiter or ((not guess.tight or guess.share < 0.9) and records.find_separator(lines, records.WEAK)):
             return None
         delimiter = guess.delimiter
     head = [Row(1, [], "header")] if start else []
-    return Table("csv", head + _strip_borders(iterate_even_rows(lines, delimiter, start), delimiter))
+    return Table("csv", head + _strip_borders(records.iterate_even_rows(lines, delimiter, start), delimiter))
 
 
 def _find_declared(lines: Sequence[str]) -> str:
@@ -132,15 +122,15 @@ def _score_delimiter(sample: Sequence[str], delimiter: str, order: int) -> _Gues
     """Scores a separator: half of the rows must be even; nine of ten, and not prose, if it is followed by spaces."""
     if not any(delimiter in line for line in sample):
         return _Guess()
-    rows = [row for row in csv_rows(sample, delimiter) if is_filled(row)]
-    widths = measure_widths(rows)
+    rows = [row for row in records.csv_rows(sample, delimiter) if records.is_filled(row)]
+    widths = records.measure_widths(rows)
     if not widths.rows:
         return _Guess()
     later = [cell for row in rows for cell in row.cells[1:] if cell.strip()]
     tight = 2 * sum(cell[0] == " " for cell in later) <= len(later) or delimiter == "|"
     share = widths.rows / len(rows)
     cut = [row.cells for row in rows if len(row.cells) > 1]
-    if share < (0.5 if tight else 0.9) or (not tight and are_prose(*([cells[place] for cells in cut] for place in (0, -1)))):
+    if share < (0.5 if tight else 0.9) or (not tight and records.are_prose(*([cells[place] for cells in cut] for place in (0, -1)))):
         return _Guess()
     return _Guess(widths.rows, tight, widths.usual == 2, order, delimiter, share)
 
@@ -169,7 +159,7 @@ def _is_rule(cells: Sequence[str]) -> bool:
 
 def explain_failure(source: Source) -> Refusal:
     """Explains why no reader matches this file: its quotes, or the lack of a second column."""
-    rows = [row for row in csv_rows(source.lines, ",") if is_filled(row)]
+    rows = [row for row in records.csv_rows(source.lines, ",") if records.is_filled(row)]
     broken = [row.line for row in rows if row.fault == "quote"]
     if 2 * len(broken) > len(rows):
         return Refusal("data.open_quotes", name=source.name, count=len(broken), line=broken[0])
@@ -191,10 +181,10 @@ def read_anki(source: Source) -> Table | None:
     name, first = directives.get("separator", "").casefold(), next(iter(lines[len(heads) :]), "")
     by_default = next((separator for separator in _SEPARATORS.values() if separator in first), "\t")
     delimiter = _SEPARATORS.get(name, name[0]) if name else by_default
-    rows = iterate_even_rows(lines, delimiter, len(heads))
+    rows = records.iterate_even_rows(lines, delimiter, len(heads))
     about = {int(directives[key]) - 1 for key in _ABOUT if directives.get(key, "").isdecimal() and len(directives[key]) < 4}
     is_html = directives.get("html") == "true"
-    names = next(csv_rows([directives["columns"]], delimiter)).cells if "columns" in directives else []
+    names = next(records.csv_rows([directives["columns"]], delimiter)).cells if "columns" in directives else []
     return Table(
         "anki",
         [Row(number, [], "header") for number in range(1, len(heads) + 1)]

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from playground.logs import event
+from playground.runs.engines import PREPARE_FACTOR, Lost
 from playground.runs.engines.host import Answer, CallSettings, Host
-from playground.runs.engines.trainer import PREPARE_FACTOR, Lost
 from playground.runs.machine_speed import warm_up
 from playground.runs.memory import share_arenas
 

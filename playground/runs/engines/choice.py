@@ -13,9 +13,9 @@ from typing import Any, Protocol
 from playground.data.tokenizers import load_tokenizer
 from playground.logs import event, reason
 from playground.runs.corpora import Corpora
+from playground.runs.engines import InProcess, Lost, ReadSave, Trainer, parts_of
 from playground.runs.engines.children import Child
 from playground.runs.engines.host import Answer, CallSettings, Prepared, Start, apply_increment, to_arrays, to_tensors
-from playground.runs.engines.trainer import InProcess, Lost, ReadSave, Trainer, parts_of
 from playground.runs.history import STEPS, Columns
 from playground.runs.limits import Limits
 from playground.runs.memory import own_bytes
@@ -27,7 +27,7 @@ from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
 
 PRELOADED = "playground.runs.engines.preloaded"
-CLUSTER = "playground.ray.cluster"  # connects to a cluster; imported only where one is named
+CLUSTER = "playground.ray"  # connects to a cluster; imported only where one is named
 # A process leaks if it holds more than LEAK_FACTOR times its trainings' estimate plus LEAK_BYTES.
 LEAK_FACTOR, LEAK_BYTES = 2.0, 400_000_000
 NONE, CONNECTING, CONNECTED, UNREACHABLE = "none", "connecting", "connected", "unreachable"  # states of a cluster

@@ -14,7 +14,7 @@ import torch
 from playground.config import Refusal
 from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import SentFolder
-from playground.runs.engines.trainer import Failed, Lost, RecordedTraining
+from playground.runs.engines import Failed, Lost, RecordedTraining
 from playground.runs.history import Columns, History, Probe
 from playground.runs.limits import machine_cores
 from playground.runs.memory import trim_heap

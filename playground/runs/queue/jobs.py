@@ -15,7 +15,7 @@ from playground.config import Refusal
 from playground.logs import event
 from playground.runs.disk.folder import Rest
 from playground.runs.disk.store import Store
-from playground.runs.engines.trainer import Failed, Lost, Trainer, parts_of
+from playground.runs.engines import Failed, Lost, Trainer, parts_of
 from playground.runs.forecast import Pace
 from playground.runs.limits import Limits
 from playground.runs.orders import Orders, TurnAbandoned, next_status

@@ -6,7 +6,7 @@ from playground.config import Refusal
 from playground.logs import event, reason
 from playground.runs.disk.folder import Rest, pack_run
 from playground.runs.disk.store import OWN_DATA, Store
-from playground.runs.engines.trainer import Trainer
+from playground.runs.engines import Trainer
 from playground.runs.limits import Limits
 from playground.runs.orders import WORKING, allows
 from playground.runs.run import Run

@@ -18,7 +18,7 @@ from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora, sizes
 from playground.runs.disk.folder import Folder, pack_run, pack_state
 from playground.runs.disk.store import first_files, write_run
-from playground.runs.engines.trainer import parts_of
+from playground.runs.engines import parts_of
 from playground.runs.identity import new_id, new_name
 from playground.runs.limits import Limits, machine_cores
 from playground.runs.machine_speed import execution_plan

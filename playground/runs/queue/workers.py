@@ -12,8 +12,8 @@ from playground.config import Refusal
 from playground.logs import event
 from playground.runs.corpora import Corpora
 from playground.runs.disk.store import Store
+from playground.runs.engines import PREPARE_FACTOR, Trainer
 from playground.runs.engines.choice import Engines
-from playground.runs.engines.trainer import PREPARE_FACTOR, Trainer
 from playground.runs.limits import Limits
 from playground.runs.machine_speed import execution_plan, warm_up_and_measure
 from playground.runs.memory import Memory

@@ -14,7 +14,7 @@ const FRAME = 101;
 
 /**
  * Boxes by the names of their parts, the lines between them, and the frames of the layers.
- * @param {import("./page").ModelFigure} figure
+ * @param {import("./blocks").ModelFigure} figure
  */
 export function layOut(figure) {
   /** @type {{ boxes: Map<string, Box>, lines: Line[], frames: (Box & { hue: string, layers: number })[], next: { x: number, y: number } }} */
@@ -123,7 +123,7 @@ function fromTheTop(plan, top) {
 
 // ---- which part is on screen ------------------------------------------------------------------------------------------------------------
 
-/** @type {(figure: import("./page").ModelFigure) => import("./page").Part[]} */
+/** @type {(figure: import("./blocks").ModelFigure) => import("./blocks").Part[]} */
 export const partsOf = ({ encoder, memory, decoder }) => [encoder, decoder].flatMap((stack) =>
   [...stack.input, ...stack.sublayers.flatMap(({ parts }) => parts), ...stack.end]).concat(memory ?? []);
 

@@ -1,5 +1,5 @@
 // Starts the scripts of a frozen page, which stand before this as texts: a page that is opened as a file may load no module from another
-// file. Each gets an address of its own, under which the others import it (see playground/freeze/folder.py).
+// file. Each gets an address of its own, under which the others import it (see playground/freeze).
 // @ts-check
 
 (() => {

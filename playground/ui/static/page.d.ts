@@ -1,6 +1,6 @@
 // What the scripts' type checker has to know beside the scripts: what the server says, what they keep on elements, what they tell one another.
 
-import type { Block, CellsBlock, Plotly, Token } from "./blocks";
+import type { Block, CellsBlock, ModelFigure, Plotly, Token } from "./blocks";
 
 /** What the live stream says of a run. */
 export interface Run {
@@ -42,36 +42,6 @@ export interface Card {
   parent: Parent | null;
   unreadable: string[]; // of the cursor that was carried to it
   figure: ModelFigure;
-}
-
-/** A box of the paper's figure: see playground/features/map/architecture.py. */
-export interface Part {
-  name: string;
-  kind: string;
-  text: string;
-  about: string;
-  hue: string;
-  shows: Record<string, string>[];
-  stages: string[];
-}
-
-export interface Stack {
-  layers: number;
-  input: Part[];
-  sublayers: { parts: Part[]; residual: boolean }[];
-  end: Part[];
-}
-
-/** The paper's figure 1, as a run's model is configured. */
-export interface ModelFigure {
-  label: string;
-  open: string;
-  next: string;
-  encoder: Stack;
-  memory: Part | null;
-  decoder: Stack;
-  shared: string;
-  differences: string;
 }
 
 /** The run that another goes on from, by its name ("" once it is deleted), and the step; `until` there the history is the parent's. */

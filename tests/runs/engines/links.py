@@ -6,10 +6,10 @@ import random
 from contextlib import contextmanager
 from types import SimpleNamespace
 
+from playground.runs.engines import Lost
 from playground.runs.engines.children import Child
 from playground.runs.engines.choice import PRELOADED
 from playground.runs.engines.host import Host
-from playground.runs.engines.trainer import Lost
 from tests.runs.tiny import CORPORA
 
 

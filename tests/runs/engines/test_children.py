@@ -11,9 +11,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from playground.runs.engines import choice
+from playground.runs.engines import Lost, choice
 from playground.runs.engines.children import Child
-from playground.runs.engines.trainer import Lost
 from playground.runs.runtime import Runtime
 from tests.runs.tiny import CORPORA, ME, at_step, done, ended_as_if_alone, limits, tiny, wait
 

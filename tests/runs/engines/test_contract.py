@@ -11,8 +11,8 @@ from playground.config import Refusal
 from playground.runs.disk.files import to_safetensors
 from playground.runs.disk.folder import pack_run
 from playground.runs.disk.store import OWN_DATA
+from playground.runs.engines import InProcess
 from playground.runs.engines.choice import CLUSTER, Remote
-from playground.runs.engines.trainer import InProcess
 from playground.runs.runtime import REAL
 from playground.runs.starter import fork_run, new_run
 from tests.runs.engines.links import Near, processes

@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from playground.ray import cluster
+from playground import ray as cluster
+from playground.runs.engines import Lost
 from playground.runs.engines.host import Host
-from playground.runs.engines.trainer import Lost
 from playground.runs.queue import saving
 from playground.ui.operator import health
 from tests.runs.engines.links import Dying, Machines, Near

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from playground.config import Refusal
-from playground.runs.engines.trainer import PREPARE_FACTOR, InProcess
+from playground.runs.engines import PREPARE_FACTOR, InProcess
 from playground.runs.forecast import forecast
 from playground.runs.queue.scheduler import Turn
 from playground.runs.queue.workers import CLOSE_TIMEOUT_S, DELETION_FACTOR, DELETION_TIMEOUT_S, TURN_FACTOR, Watchdog

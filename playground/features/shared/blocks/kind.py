@@ -11,12 +11,13 @@ KINDS: dict[str, Callable[..., Block]] = {}  # every kind by its name
 
 
 def kind(declaration: Callable[Parameters, None]) -> Callable[Parameters, Block]:
-    """Declares a kind of block by a function without a body: its name is the kind, its parameters are the fields with their types and
-    defaults, its docstring describes the block. A call returns {"kind": name, "id": …, field: value, …}.
+    """Declares a kind of block by a function without a body: its name is the kind (after a "_" where the calls have a shorter form), its
+    parameters are the fields with their types and defaults, its docstring describes the block. A call returns {"kind": name, "id": …,
+    field: value, …}.
 
     The first field is always `id`: by kind and id the page finds an element again, to change it in place.
     """
-    fields = inspect.signature(declaration)
+    own_name, fields = declaration.__name__.strip("_"), inspect.signature(declaration)
     names = tuple(fields.parameters)
     defaults = {name: field.default for name, field in fields.parameters.items() if field.default is not field.empty}
 
@@ -26,9 +27,9 @@ def kind(declaration: Callable[Parameters, None]) -> Callable[Parameters, Block]
         fields_given = {**defaults, **positional, **named}
         if len(fields_given) != len(names) or len(positional) != len(values) or positional.keys() & named.keys():
             fields.bind(*values, **named)  # raises with the reason; it takes as long as the rest of a small panel
-        return Block({"kind": declaration.__name__, **{name: fields_given[name] for name in names}})
+        return Block({"kind": own_name, **{name: fields_given[name] for name in names}})
 
-    KINDS[declaration.__name__] = make
+    KINDS[own_name] = make
     return make
 
 

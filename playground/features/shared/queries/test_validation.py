@@ -9,8 +9,7 @@ import pytest
 from playground.config import Refusal
 from playground.features.board.class_board import T_95, compare_pairs, pool_values
 from playground.features.shared.queries import validation
-from playground.features.shared.queries.learning_curves import LearningCurve, band, common_end, learning_curve, seconds_at
-from playground.features.shared.queries.validation import evaluate, evaluate_change, recorded
+from playground.features.shared.queries.validation import LearningCurve, band, common_end, evaluate, evaluate_change, learning_curve
 from playground.inspection.interventions import Change, WeightEdit
 from playground.runs.history import History
 from playground.training.metrics import build_eval_set, validate
@@ -23,10 +22,10 @@ OFF = Change.parse("c1.1_e1.2")
 def test_what_training_measured_of_all_is_not_measured_again(reader, run, unmeasured, monkeypatch):
     table = unmeasured.history.validations
     table.append(7, 2.0, 0.3, 0.0, 10, 40)
-    assert recorded(unmeasured, 7) is None
+    assert validation.recorded(unmeasured, 7) is None
     table.append(7, 1.9, 0.4, 0.1, 40, 40)
-    assert recorded(unmeasured, 7).validation.exact_match == 0.1
-    assert recorded(unmeasured, 8) is None
+    assert validation.recorded(unmeasured, 7).validation.exact_match == 0.1
+    assert validation.recorded(unmeasured, 8) is None
     monkeypatch.setattr(validation, "tally_of", None)
     result, last = evaluate(reader, CORPORA, run, None), run.history.validations.last()
     assert (result.whole, result.step) == (True, last["step"])
@@ -89,7 +88,7 @@ def made(speeds: list[float], seconds: float, first: int = 1, first_step: int = 
     ([10] * 2, 0, 2, [1, 2], [0, 0]),  # it has not begun
 ])  # fmt: skip
 def test_seconds_are_the_runs_own_shared_by_speed(speeds, seconds, first, steps, expected):
-    assert seconds_at(made(speeds, seconds, first_step=first), steps) == pytest.approx(expected)
+    assert validation.seconds_at(made(speeds, seconds, first_step=first), steps) == pytest.approx(expected)
 
 
 def test_a_curve_is_what_the_history_says_or_empty_and_runs_are_compared_where_the_shortest_has_come_to():
