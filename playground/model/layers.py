@@ -4,7 +4,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from playground.config import ModelConfig
-from playground.model.attention import NO_CACHE, KVCache, MultiHeadAttention
+from playground.model.attention import MultiHeadAttention
+from playground.model.kv_cache import NO_CACHE, KVCache
 from playground.model.parts import Dropout, Linear
 
 

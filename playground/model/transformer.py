@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from playground.config import ModelConfig
-from playground.model.attention import NO_CACHE, DecoderCache
+from playground.model.kv_cache import NO_CACHE, DecoderCache
 from playground.model.layers import DecoderLayer, EncoderLayer
 from playground.model.masks import Layout, Packing, padding_mask, target_mask
 from playground.model.parts import Dropout, Embedding, Linear

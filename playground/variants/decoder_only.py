@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from playground.config import MAX_POSITIONS, Refusal
-from playground.model.attention import DecoderCache, KVCache, head_widths
+from playground.model.attention import head_widths
+from playground.model.kv_cache import DecoderCache, KVCache
 from playground.model.layers import EncoderLayer
 from playground.model.masks import Layout, Packing, causal_mask, padding_mask, target_mask
 from playground.model.positions import RotaryPositions, added_positions, position_ids

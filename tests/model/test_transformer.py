@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings, strategies as st
 
 from playground.config import EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
-from playground.model.attention import DecoderCache
+from playground.model.kv_cache import DecoderCache
 from playground.model.masks import padding_mask
 from playground.model.positions import position_ids
 from playground.model.transformer import PROJECTION_STD, Transformer

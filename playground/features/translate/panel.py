@@ -11,10 +11,10 @@ from playground.features.shared.figures import graph
 from playground.features.shared.heads import build_view_choice, choose_head, draw_threads
 from playground.features.shared.queries.results import Candidate, SentenceTrace
 from playground.features.shared.view import View, tokens
-from playground.features.translate import query as translating, steps as decoding_steps
+from playground.features.translate import query, steps as decoding_steps
 from playground.features.translate.price_query import CACHES, LENGTHS, Price, compute_price
 from playground.features.translate.query import METHODS, DecodingOptions, Translation
-from playground.model.attention import KVCache
+from playground.model.kv_cache import KVCache
 from playground.words import listed, percentage
 
 WARM = 2.0  # temperature suggested when all outputs are the same
@@ -40,11 +40,11 @@ def panel(view: View) -> dict:
     )
     refused = []
     try:
-        answer = translating.translate(view.reader, view.run, view.step, view.text, options)
+        answer = query.translate(view.reader, view.run, view.step, view.text, options)
     except Refusal as refusal:  # the fields stay on screen, above the search without constraints
         if not refusal.key.startswith("decoding.constraint"):
             raise
-        answer = translating.translate(view.reader, view.run, view.step, view.text, replace(options, must=(), must_not=()))
+        answer = query.translate(view.reader, view.run, view.step, view.text, replace(options, must=(), must_not=()))
         refused.append(blocks.text("refused", refusal.say(view.language), css="pg-warning"))
     best = answer.candidates[0]
     lines = [_build_line(view, answer, at) for at in range(len(answer.candidates))]
@@ -92,7 +92,7 @@ def _suggest_sentence(view: View) -> dict | None:
     key, text = "teacher_forcing.goes_wrong", next(iter(find_wrong_sentences(view)), "")
     if not text:
         examples = view.reader.examples(view.run, "heldout", SEARCHED)
-        key, text = "decoding.least_certain", translating.find_least_certain(view.reader, view.run, examples)
+        key, text = "decoding.least_certain", query.find_least_certain(view.reader, view.run, examples)
     return text and blocks.choice("suggested", "text", view.say(key), [{"value": text, "label": text}], view.text)
 
 
@@ -188,7 +188,7 @@ def _find_trace(view: View, answer: Translation) -> SentenceTrace:
     greedy = view.reader.look(view.run, view.step, view.text)
     if greedy.targets == pieces and greedy.step == answer.step:
         return greedy
-    return translating.trace_output(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in pieces))
+    return query.trace_output(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in pieces))
 
 
 def _build_step(view: View, answer: Translation, options: DecodingOptions) -> dict:
@@ -234,7 +234,7 @@ def _build_spread(view: View, options: DecodingOptions) -> list[dict]:
     count = int(view.choice("draws"))
     if count < 2:
         return []
-    outputs = translating.count_samples(view.reader, view.run, view.step, view.text, options, count)
+    outputs = query.count_samples(view.reader, view.run, view.step, view.text, options, count)
     marks = {True: "✓", False: "✗", None: "–"}
     rows = [[text or "–", times, f"≈ {percentage(times / count, 0)} %", marks[correct]] for text, times, correct in outputs]
     head = [view.say(f"decoding.spread_{name}") for name in ("output", "times", "share", "right")]
