@@ -74,6 +74,13 @@ OVER = """() => {
   }).map((other) => `${name(one)} and ${name(other)} lie over one another`));
 }"""
 
+# Buttons in the window that lie under something else than a bar.
+COVERED = """() => [...document.querySelectorAll("#pg-body button")].flatMap((one) => {
+  const { left, top, width, height } = one.getBoundingClientRect(), at = document.elementFromPoint(left + width / 2, top + height / 2);
+  const isCovered = at && width && one.checkVisibility({ checkVisibilityCSS: true }) && !one.contains(at) && !at.contains(one);
+  return isCovered && !at.closest("#pg-frame, #pg-dock, #pg-rail, [class*=bar]") ? [`${one.textContent} lies under ${at.className}`] : [];
+})"""
+
 # Labels of one axis that lie over one another.
 TOUCHING = """() => [...document.querySelectorAll(".js-plotly-plot")].flatMap((plot) =>
   ["xtick", "ytick"].flatMap((axis) => {
@@ -174,6 +181,6 @@ def audit(page: Page, place: str | None = None) -> list[str]:
     findings = {
         "alike": alike + page.evaluate(ALIKE), "axe": axe(page, place), "cut": page.evaluate(CUT, MAY_BE_CUT),
         "word": page.evaluate(WORDS, LEAST), "wider than the window": page.evaluate(WIDE), "target": page.evaluate(CROWDED),
-        "text": [finding for script in (OFF, OVER, TOUCHING) for finding in page.evaluate(script)],
+        "text": [finding for script in (OFF, OVER, COVERED, TOUCHING) for finding in page.evaluate(script)],
     }  # fmt: skip
     return [f"{kind}: {finding}" for kind, ones in findings.items() for finding in ones]

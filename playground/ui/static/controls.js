@@ -72,7 +72,10 @@ register("field", (element, block) => {
  */
 export const ACTS = {
   draw: () => move({ draw: Number(cursor.draw || 0) + 1 }),
-  knob: ({ knob }) => pointAt(knob),
+  knob: ({ knob }) => {
+    pointAt(knob);
+    /** @type {HTMLElement} */ (document.querySelector(`#knob-${knob} :is(input, button)`))?.focus({ preventScroll: true });
+  },
   command: ({ command: action, values }) => command(action, values),
   move: ({ to }) => move(to.stop ? { ...to, stop: stopUpNext() } : to),
   play: playFromStart,
