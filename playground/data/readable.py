@@ -23,12 +23,12 @@ MAX_COMPARED = 3_000  # words of a vocabulary that an unknown word is compared w
 @dataclass(frozen=True)
 class Unknown:
     """`tokens`: the unknown ones as displayed, each once. `runs`: the known characters as (first, last) of unbroken runs; () for words.
-    `size`: the number of known characters or words. `readable`: the nearest sentence without unknown tokens, or "". `nearest`: for each
-    unknown word the known ones of the most similar spelling, best first; {} for characters."""
+    `known`: all known characters or words. `readable`: the nearest sentence without unknown tokens, or "". `nearest`: for each unknown
+    word the known ones of the most similar spelling, best first; {} for characters."""
 
     tokens: tuple[str, ...]
     runs: tuple[tuple[str, str], ...]
-    size: int
+    known: frozenset[str]
     readable: str
     nearest: dict[str, tuple[str, ...]]
 
@@ -43,7 +43,7 @@ def find_unknown(tokenizer: Tokenizer, text: str) -> Unknown | None:
         return _unknown_words(tokens, known, text)
     characters = _cut(tokenizer, normalise(text))  # in lower case where only that is known, without unknown ones
     spelt = (next((form for form in (character, character.lower()) if form in known), "") for character in characters)
-    return Unknown(tokens, _runs(known), len(known), normalise("".join(spelt)), {})
+    return Unknown(tokens, _runs(known), known, normalise("".join(spelt)), {})
 
 
 def unknown_tokens(tokenizer: Tokenizer, text: str) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ def _unknown_words(tokens: tuple[str, ...], known: frozenset[str], text: str) ->
     similar = {word: get_close_matches(word.casefold(), compared, MAX_OFFERED, SIMILAR) for word in tokens}
     offered = {word: tuple(folded[match] for match in matches) for word, matches in similar.items()}
     words = [nearest(word) for word in normalise(text).split()]
-    return Unknown(tokens, (), len(known), normalise(" ".join(words)) if all(words) else "", offered)  # not what is left of a sentence
+    return Unknown(tokens, (), known, normalise(" ".join(words)) if all(words) else "", offered)  # not what is left of a sentence
 
 
 def _runs(characters: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -6,6 +6,7 @@ from playground.features.shared.view import View, tokens
 from playground.words import listed
 
 MAX_NAMED = 5  # unknown tokens, or runs of known characters; more are counted
+MAX_LISTED = 1_000  # known words that the page lists
 
 
 @panels.declare("sentence")
@@ -27,7 +28,7 @@ def panel(view: View) -> dict:
 
 def _describe_unknown(view: View) -> dict | None:
     """Describes the unknown tokens, and the nearest readable sentence, if any. For words also the known words that each might stand for,
-    with their sentences, and the link to all known words."""
+    with their sentences, and all known words where they are few."""
     gap = find_unknown(view.run.tokenizers[0], view.text)
     if gap is None:
         return None
@@ -43,8 +44,10 @@ def _describe_unknown(view: View) -> dict | None:
         "told": notice,
         "use": gap.readable,
         "label": view.say("sentence.use", text=gap.readable),
+        "missing": view.say("sentence.missing") if words else "",
         "words": words,
-        "all": view.say("sentence.all_words", count=f"{gap.size:,}") if gap.nearest else "",
+        "all": view.say("sentence.all_words", count=f"{len(gap.known):,}"),
+        "known": sorted(gap.known, key=str.casefold) if words and len(gap.known) <= MAX_LISTED else [],
     }
 
 
@@ -52,7 +55,7 @@ def _describe_known(view: View, gap: Unknown) -> str:
     """Lists the known characters if they are few runs of the alphabet, else counts the vocabulary."""
     if gap.runs and len(gap.runs) <= MAX_NAMED:
         return _join_first(view, [_format_run(view, *run) for run in gap.runs])
-    return view.say("sentence.characters" if gap.runs else "sentence.words", count=f"{gap.size:,}")
+    return view.say("sentence.characters" if gap.runs else "sentence.words", count=f"{len(gap.known):,}")
 
 
 def _format_run(view: View, first: str, last: str) -> str:

@@ -8,6 +8,7 @@ import { chips } from "./render.js";
 import { highlight, point } from "./picture.js";
 import { isActive, isBehind, isTooEarly } from "./live.js";
 import { rememberSentence } from "./storage.js";
+import { open } from "./dialogs.js";
 
 /** The aria-live value of the output: a training run's is not read aloud, see status.js. */
 const loudness = () => (isActive() || isBehind() ? "off" : "polite");
@@ -119,7 +120,7 @@ function write(text) {
 }
 
 /**
- * @param {{ told: string, use: string, label: string, all: string,
+ * @param {{ told: string, use: string, label: string, missing: string, all: string, known: string[],
  *   words: { token: string, nearest: { word: string, text: string, about: string }[] }[] } | null} unknown
  */
 function drawUnknown(unknown) {
@@ -131,10 +132,10 @@ function drawUnknown(unknown) {
   const instead = ({ word, text, about }) =>
     button({ class: "pg-instead", "aria-label": about, title: about, onclick: () => write(text), ...modelText("src") }, word);
   const isWhole = unknown.use && !unknown.words.some(({ nearest }) => nearest.some(({ text }) => text === unknown.use));
-  const all = () => move({ tab: "embeddings", what: "src" });
+  const all = () => open(unknown.all, h("p", modelText("src"), unknown.known.join(" ")));
   const gap = ({ token, nearest }) => h("span", { class: "pg-gap" }, h("b", modelText("src"), token), nearest.length ? "→" : "", nearest.map(instead));
-  const list = unknown.all ? button({ id: "pg-known-words", class: "pg-quiet", onclick: all }, unknown.all) : "";
+  const list = unknown.known.length ? button({ id: "pg-known-words", class: "pg-quiet", onclick: all }, unknown.all) : "";
   const use = isWhole ? button({ id: "pg-use", onclick: () => write(unknown.use) }, unknown.label) : "";
   place.title = unknown.told;
-  place.replaceChildren(h("span", { class: unknown.words.length ? "pg-unseen" : "" }, unknown.told), use, ...unknown.words.map(gap), list);
+  place.replaceChildren(h("span", {}, unknown.missing || unknown.told), use, ...unknown.words.map(gap), list);
 }
