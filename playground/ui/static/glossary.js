@@ -102,7 +102,7 @@ function open(term) {
   close();
   openTerm = term;
   const { name, shape, text } = term.pgTerm;
-  tip.replaceChildren(h("b", {}, name), shape ? h("code", {}, shape) : "", h("p", {}, text));
+  tip.replaceChildren(h("b", {}, name), h("p", {}, text), shape ? h("code", {}, shape) : "");
   tip.hidden = false;
   document.body.append(tip);
   term.setAttribute("aria-describedby", tip.id);
