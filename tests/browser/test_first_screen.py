@@ -63,7 +63,7 @@ def test_nothing_moves_by_itself_from_the_first_look_to_the_end_of_a_training(vi
     page.locator("#pg-train-now" if size[0] <= 900 else "#pg-train").click()
     expect(page.locator("#pg-run optgroup[label=Yours]")).to_have_count(1)
     has_status(page, "done")
-    expect(page.locator("[data-block='outcome outcome']")).to_contain_text("Exact match")
+    expect(page.locator("[data-block='outcome outcome']")).to_contain_text("exact match")
     assert page.evaluate("window.moved") < 0.01
 
 
