@@ -59,11 +59,11 @@ def run_softmax(seed: int, factor: float) -> Outcome:
     rows = torch.stack([softmax(example * other) for other in FACTORS])
     slopes = jacobian(softmax(scores))
     by_torch = torch.autograd.functional.jacobian(lambda s: s.softmax(dim=-1), scores)
-    small, slope, large = (steepest(draws * other).mean().item() for other in FACTORS)
+    at_factors = torch.stack([steepest(draws * other) for other in FACTORS])  # (3, N)
+    (small, slope, large), (_, median, median_large) = at_factors.mean(dim=1).tolist(), at_factors.median(dim=1).values.tolist()
     factors = torch.logspace(-1, 1.5, 26, dtype=torch.float64)
     steep = torch.stack([steepest(draws * other) for other in factors])  # (26, N)
     falls = {"slope": steep.mean(dim=1).numpy(), "median": steep.median(dim=1).values.numpy()}
-    median, median_large = (steepest(draws * other).median().item() for other in FACTORS[1:])
     raw, scaled = (torch.tensor(variance_pairs) for variance_pairs in zip(*(variances(width, seed) for width in WIDTHS), strict=True))
     numbers = {
         "slope_small": small, "slope": slope, "slope_large": large, "median": median, "median_large": median_large,
