@@ -177,8 +177,8 @@ class ControlledExperiment(Lab):
         return self.arms
 
     @property
-    def beside(self) -> str:
-        return "course_loss" if self.judged == "loss" else "course"
+    def aside(self) -> tuple[str, ...]:
+        return ("course_loss" if self.judged == "loss" else "course", "so_far", "ends")
 
     def list_curves(self, arms: Iterable[str]) -> dict[str, tuple[str, str]]:
         """Returns (arm, validation column) of each curve by its name."""
@@ -190,7 +190,7 @@ class ControlledExperiment(Lab):
         arms = self.arms_of(1)
         steps = max(self.experiment(arm, 1).training.steps for arm in arms)
         lines, caption = dict.fromkeys(self.list_curves(arms), np.full(2, np.nan)), {"step": 0, "seeds": 1}
-        return Lines(self.beside, np.array([0, steps]), lines, percent=self.judged != "loss", caption=caption, ends=(0, steps))
+        return Lines(self.aside[0], np.array([0, steps]), lines, percent=self.judged != "loss", caption=caption, ends=(0, steps))
 
     def recognise(self, run: Run) -> tuple[str, int] | None:
         """Returns (arm, seed) of a run of this experiment; None for any other run."""

@@ -142,9 +142,9 @@ class Lab:
         return f"lab_{self.name}"
 
     @property
-    def beside(self) -> str:
-        """The name of the exhibit that stands beside its question."""
-        return self.first
+    def aside(self) -> tuple[str, ...]:
+        """The names of the exhibits that stand beside its question."""
+        return (self.first,)
 
     def say(self, language: str, key: str, **values: Value) -> str:
         """Returns the lab's text (see `compose`); what several labs have in common stands in `setup` after `about` and `asks` after

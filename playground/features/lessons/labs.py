@@ -14,7 +14,7 @@ import numpy as np
 from playground.cursor import FIELDS
 from playground.features import lessons as kinds
 from playground.features.shared import blocks, experiment, panels
-from playground.features.shared.labs import build_beside, build_question, build_results, build_verdict, lock_choices, say_label
+from playground.features.shared.labs import build_aside, build_question, build_results, build_verdict, lock_choices, say_label
 from playground.features.shared.view import View
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.course import LESSONS, list_labs
@@ -122,11 +122,12 @@ def _build_page(view: View, lab: Lab) -> dict:
     state = experiment.build_experiment(view, lab)
     guess_verdict = experiment.build_verdict(view, lab, state.outcome, guess, sure) if answered and state.outcome else []
     question = lock_choices(question) if guess_verdict else lock_choices(question, view) if fixed_guess else question
+    ask, fixed = [block for block in question if block["id"] != "fixed"], [block for block in question if block["id"] == "fixed"]
     ending = _build_ending(view, lab) if guess_verdict else []
     if lab.is_mystery:  # the guess comes after the exhibits
-        page = state.blocks + state.exhibits + (question if state.visible else []) + guess_verdict
-    else:  # the verdict comes where the progress was, and moves no curve
-        page = question + state.blocks + state.exhibits[:1] + guess_verdict + state.exhibits[1:]
+        page = state.blocks + state.aside + state.progress + state.remaining + (question if state.outcome else []) + guess_verdict
+    else:  # the verdict comes where the progress was, and moves no exhibit
+        page = ask + state.blocks + state.aside + fixed + state.progress + guess_verdict + state.remaining
     return {"blocks": head + page + ending, **({"more": True, "pause": experiment.ARMS_POLL_MS} if state.is_training else {})}
 
 
@@ -151,8 +152,8 @@ def _build_first(view: View, lab: Lab) -> list[dict]:
         exhibit, caption = lab.axes(), lab.say(view.language, "setup", settings=lab.name_settings(view.language))
     else:
         exhibits = _find_outcome(view, lab)[0].exhibits
-        exhibit, caption = next(exhibit for exhibit in exhibits if exhibit.name == lab.beside), lab.say(view.language, "about")
-    return build_beside(view, lab, exhibit, view.say("lessons.guess"), caption)
+        exhibit, caption = next(exhibit for exhibit in exhibits if exhibit.name in lab.aside), lab.say(view.language, "about")
+    return build_aside(view, lab, exhibit, view.say("lessons.guess"), caption)
 
 
 def _find_outcome(view: View, lab: Lab) -> tuple[Outcome, int, dict[str, Value], bool]:
@@ -165,11 +166,13 @@ def _find_outcome(view: View, lab: Lab) -> tuple[Outcome, int, dict[str, Value],
 
 def _build_result(view: View, lab: Lab, guess: str, sure: str) -> list[dict]:
     outcome, toss, settings, is_first = _find_outcome(view, lab)
+    aside, remaining = build_results(view, lab, outcome.exhibits)
     return [
         *build_verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure if is_first else ""),
         blocks.text("about", lab.say(view.language, "about"), css="pg-caption"),
         blocks.row("controls", *_build_controls(view, lab, settings, toss), css="controls"),
-        *build_results(view, lab, outcome.exhibits),
+        *aside,
+        *remaining,
     ]
 
 

@@ -18,7 +18,7 @@ Say = Callable[..., str]  # of a lab or a lesson: (language, key, **values)
 Exhibit = Grid | Lines | Dots | TextTable
 MAX_NARROW_COLUMNS = 6  # of a table that fits beside another
 GAP = 26  # px between two exhibits
-BESIDE = "pg-aside"  # the class of what stands beside a question
+ASIDE = "pg-aside"  # the class of what stands beside a question
 
 
 def write_guesses(screen: Screen, question: Mapping[str, Any], names: Sequence[str]) -> list[str]:
@@ -126,32 +126,28 @@ def _build_exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int, only_tabl
     return blocks.figure(exhibit.name, figure, caption, title, css=css)
 
 
-def build_beside(view: View, lab: Lab, exhibit: Grid | Lines, guess: str, caption: str = "") -> list[dict]:
+def build_aside(view: View, lab: Lab, exhibit: Grid | Lines, guess: str, caption: str = "") -> list[dict]:
     """Builds what stands beside a question before its answer may be seen: a grid of what is asked about, or the axes of curves to come,
     with the curves' names; their area says `guess`."""
     if view.presented:  # where the question stands alone
         return []
     if isinstance(exhibit, Grid):
-        return _place_beside(build_exhibits(view, lab, [exhibit]))
+        return [block | {"css": f"{ASIDE} {block['css']}"} for block in build_exhibits(view, lab, [exhibit])]
     axes = {"title": lab.say(view.language, f"axis_{exhibit.name}"), "log_x": exhibit.log_x}
     axes |= {"percent": lab.say(view.language, "axis_percent")} if exhibit.percent else {}
     names, ends = [say_label(view, lab, name) for name in exhibit.lines], exhibit.ends or (float(exhibit.x[0]), float(exhibit.x[-1]))
     figure = view.draw(graph.to_guess, ends, names, guess, width=view.room(2, gap=GAP), **axes)
     title = lab.say(view.language, f"show_{exhibit.name}")
     caption = caption or lab.say(view.language, f"caption_{exhibit.name}", **exhibit.caption)
-    return [blocks.figure("to-guess", figure, caption, title, css=BESIDE)]
+    return [blocks.figure("to-guess", figure, caption, title, css=ASIDE)]
 
 
-def build_results(view: View, lab: Lab, exhibits: Sequence[Exhibit]) -> list[dict]:
-    """Builds all exhibits: curves in the place of their axes beside the question, then a row of the others."""
-    curves = [exhibit for exhibit in exhibits if isinstance(exhibit, Lines) and exhibit.name == lab.beside and not view.presented]
-    others = [exhibit for exhibit in exhibits if exhibit.name not in {each.name for each in curves}]
-    beside = _place_beside(build_exhibits(view, lab, curves))
-    return [*beside, blocks.row("exhibits", *build_exhibits(view, lab, others), css="grids")]
-
-
-def _place_beside(exhibits: Sequence[dict]) -> list[dict]:
-    return [block | {"css": f"{BESIDE} {block['css']}"} for block in exhibits]
+def build_results(view: View, lab: Lab, exhibits: Sequence[Exhibit]) -> tuple[list[dict], list[dict]]:
+    """Builds all exhibits: those beside the question, where their axes were, and a row of the others."""
+    first = [exhibit for exhibit in exhibits if exhibit.name in lab.aside and not (isinstance(exhibit, Grid) or view.presented)]
+    remaining = build_exhibits(view, lab, [exhibit for exhibit in exhibits if exhibit.name not in {each.name for each in first}])
+    aside = [blocks.row("aside", *build_exhibits(view, lab, first), css=ASIDE)] if first else []
+    return aside, [blocks.row("exhibits", *remaining, css="grids")] if remaining else []
 
 
 def _draw_grid(view: View, lab: Lab, exhibit: Grid, width: int) -> tuple[dict, str]:
