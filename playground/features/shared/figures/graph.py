@@ -62,8 +62,9 @@ def lines(
     widest = max(tokens.extent(name, longest=99) for name in values) + _MARK
     rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(style.width // widest))))  # of the legend, two names in each if they fit
     margin = (72 if percent else 56, 16, 10 + rows * _LEGEND, 44)
-    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
-    legend |= {"xref": "container"} if widest > style.width - margin[0] - margin[1] else {}  # where long names find more room
+    across = style.width - margin[0] - margin[1]
+    left = -margin[0] / across if widest > across else 0  # of the axes, or of the page for long names
+    legend = {"orientation": "h", "x": left, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
     return {"data": data, "layout": style.layout(_HEIGHT + rows * _LEGEND, margin, showlegend=rows > 0, legend=legend, **axes)}
 
 
