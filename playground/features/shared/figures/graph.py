@@ -59,11 +59,11 @@ def lines(
     low, high = np.log10(ends) if ends and log_x else ends or (0, 0)
     fixed = {"range": [low - _EDGE * (high - low), high + _EDGE * (high - low)]} if ends else {}
     axes = {"xaxis": style.axis(title, **(log_axis(x) if log_x else {"nticks": 8}), **fixed), "yaxis": style.axis(percent, **y)}
-    widest = max(tokens.extent(name, longest=99) for name in values) + _MARK
-    rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(style.width // widest))))  # of the legend, two names in each if they fit
-    margin = (72 if percent else 56, 16, 10 + rows * _LEGEND, 44)
-    across = style.width - margin[0] - margin[1]
-    left = -margin[0] / across if widest > across else 0  # of the axes, or of the page for long names
+    margin_left, widest = 72 if percent else 56, max(tokens.extent(name, longest=99) for name in values) + _MARK
+    across = style.width - margin_left - 16
+    rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(across // widest))))  # of the legend, two names in each if they fit
+    left = -margin_left / across if widest > across else 0  # of the axes, or of the page for long names
+    margin = (margin_left, 16, 10 + rows * _LEGEND, 44)
     legend = {"orientation": "h", "x": left, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
     return {"data": data, "layout": style.layout(_HEIGHT + rows * _LEGEND, margin, showlegend=rows > 0, legend=legend, **axes)}
 
