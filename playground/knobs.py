@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from playground.words import Refusal, known, say
+from playground.choices import BUGS
+from playground.words import Refusal, known, named, say
 
 T = TypeVar("T")
 
@@ -93,7 +94,9 @@ def shown_value(name: str, value: Any, language: str) -> str:
     if name == "task":
         return say(language, f"tasks.{value}.label")
     key = f"knobs.{name}.{as_text(value)}"
-    return say(language, key) if known(language, key) else f"{value:g}" if isinstance(value, float) else str(value)
+    if not known(language, key):
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    return named(language, say(language, "lessons.kind_bug"), say(language, key)) if value in BUGS else say(language, key)
 
 
 def shown_setting(name: str, value: Any, language: str) -> str:

@@ -22,7 +22,7 @@ words: |
 figures: numpy |
 tasks: |
 choices: |
-knobs: | words
+knobs: | words choices
 config: | words tasks choices knobs
 logs: | config
 cursor: | words knobs config

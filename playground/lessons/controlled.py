@@ -176,14 +176,31 @@ class ControlledExperiment(Lab):
         """Returns the arms; those of a mystery depend on the seed."""
         return self.arms
 
+    @property
+    def aside(self) -> tuple[str, ...]:
+        return ("course_loss" if self.judged == "loss" else "course", "so_far", "ends")
+
+    def list_curves(self, arms: Iterable[str]) -> dict[str, tuple[str, str]]:
+        """Returns (arm, validation column) of each curve by its name."""
+        columns = ("loss",) if self.judged == "loss" else self.measures
+        return {arm if len(columns) == 1 else f"{arm}_{column}": (arm, column) for arm in arms for column in columns}
+
+    def axes(self) -> Lines:
+        """Returns the curves of all arms before their first step."""
+        arms = self.arms_of(1)
+        steps = max(self.experiment(arm, 1).training.steps for arm in arms)
+        lines, caption = dict.fromkeys(self.list_curves(arms), np.full(2, np.nan)), {"step": 0, "seeds": 1}
+        return Lines(self.aside[0], np.array([0, steps]), lines, percent=self.judged != "loss", caption=caption, ends=(0, steps))
+
     def recognise(self, run: Run) -> tuple[str, int] | None:
         """Returns (arm, seed) of a run of this experiment; None for any other run."""
         seed = run.experiment.training.seed
         return next(((arm, seed) for arm in self.arms_of(seed) if self.experiment(arm, seed) == run.experiment), None)
 
     def label(self, language: str, arm: str, seed: int) -> str:
-        """Names the run of an arm."""
-        return f"{self.say(language, 'title')} · {self.say(language, f'name_{arm}')} · {seed}"
+        """Names the run of an arm, in a bug lab named as the arm by the bug once."""
+        title, name = (self.say(language, key) for key in ("title", f"name_{arm}"))
+        return " · ".join([title, *([name] if name.casefold() != title.casefold() else []), str(seed)])
 
     def result(self, arm: str, seed: int, run: Run, measured: Measured = MappingProxyType({})) -> Result:
         """Makes the result of a run, with the extra measurements of its end."""
@@ -250,20 +267,16 @@ class ControlledExperiment(Lab):
     def course(self, results: Arms) -> Lines:
         """Plots the loss, where it decides, else percentages correct, over the steps: per arm and measure the mean over seeds, with the
         range between the lowest and the highest."""
-        is_loss = self.judged == "loss"
-        measures, times = (("loss",), 1) if is_loss else (self.measures, 100)
+        axes, times, by_arm = self.axes(), 1 if self.judged == "loss" else 100, {arm_results[0].arm: arm_results for arm_results in results}
         shortest = min(len(result.curve["step"]) for arm_results in results for result in arm_results)
         x = np.asarray(results[0][0].curve["step"][:shortest])
         every = {
-            arm_results[0].arm if len(measures) == 1 else f"{arm_results[0].arm}_{measure}": times
-            * np.array([result.curve[measure][:shortest] for result in arm_results])
-            for arm_results in results
-            for measure in measures
+            name: times * np.array([result.curve[column][:shortest] for result in by_arm[arm]])
+            for name, (arm, column) in self.list_curves(by_arm).items()
         }
         lines = {name: rows.mean(axis=0) for name, rows in every.items()}
         bands = {name: (rows.min(axis=0), rows.max(axis=0)) for name, rows in every.items() if len(rows) > 1}
-        caption = {"step": int(x[-1]), "seeds": len(results[0])}
-        return Lines("course_loss" if is_loss else "course", x, lines, percent=not is_loss, caption=caption, bands=bands)
+        return replace(axes, x=x, lines=lines, caption={"step": int(x[-1]), "seeds": len(results[0])}, bands=bands)
 
     def ends(self, results: Arms) -> TextTable:
         """Tabulates the last numbers of each arm and seed, also during training."""

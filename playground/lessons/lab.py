@@ -77,6 +77,7 @@ class Lines:
     percent: bool = False  # the values are percentages, drawn from 0 to 100
     caption: Mapping[str, Value] = field(default_factory=dict)
     bands: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)  # lowest and highest values around a mean
+    ends: tuple[float, float] | None = None  # of the axis of x, if they are known before the values
 
 
 @dataclass(frozen=True)
@@ -134,10 +135,16 @@ class Lab:
     is_drawn: bool = True  # whether its seed changes what it shows
     starts: bool = False  # among the first that the page recommends
     expects: str | None = None  # the answer that its numbers support, with any seed; "" without one, None untested
+    first: str = ""  # the exhibit beside its question: a grid of what is asked about, or curves, at first only their axes
 
     @property
     def area(self) -> str:
         return f"lab_{self.name}"
+
+    @property
+    def aside(self) -> tuple[str, ...]:
+        """The names of the exhibits that stand beside its question."""
+        return (self.first,)
 
     def say(self, language: str, key: str, **values: Value) -> str:
         """Returns the lab's text (see `compose`); what several labs have in common stands in `setup` after `about` and `asks` after

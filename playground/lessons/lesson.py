@@ -87,6 +87,11 @@ class Lesson:
     deals: tuple[Mapping[str, Any], ...] = ()  # knobs that a teacher deals to a class, on top of the first step's
     labs: tuple[str, ...] = ()  # further labs; `list_labs` adds those that lead to one of its labs
 
+    def __post_init__(self) -> None:
+        """Raises ValueError if its picture gives away the question of a lab, whose guess it can't wait for."""
+        if self.gives_away and not self.question:
+            raise ValueError(f"{self.name}: no question of its own, which its picture could give away")
+
     @property
     def lab(self) -> str:
         """The lab with its question; "" for a question of its own."""

@@ -160,7 +160,7 @@ def test_a_bug_is_trained_seen_and_opened(visit):
     page.locator(".pg-card[data-lab=bug_shift]").click()
     labs = page.locator("#pg-panel-labs")
     guess(page, "lies")
-    expect(labs.locator(".pg-plot")).to_have_count(0)
+    expect(labs.locator("[data-block='row aside']")).to_have_count(0)  # axes without a curve
     labs.locator("[data-block='button train'] button").click()
     expect(labs.locator("[data-block='progress progress']")).to_be_visible()
     rows = labs.locator("[data-block='table ends-table'] tbody tr")

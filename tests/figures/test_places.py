@@ -177,6 +177,7 @@ def test_the_likeliest_tokens_stand_in_order_and_no_number_claims_certainty_wher
     figure = graph.frequencies(["a", "b", "c", "d"], [5, 9, 5, 1], most=3, kind="decoder")
     assert (figure["data"][0]["x"], figure["layout"]["xaxis"]["range"]) == ([9, 5, 5], [0, 9])
     assert figure["layout"]["meta"]["tokens"] == ["b", "a", "c"]  # ties as they came
+    assert graph.lines([0], {"w" * 30: [0], "b": [0]}, style=Style(width=300))["layout"]["legend"]["x"] < 0, "a long name has the page"
     assert graph.frequencies([], [])["data"][0]["x"] == graph.top_tokens([], [])["data"][0]["x"] == []
     for value, text in ((0.0, "0.00"), (0.001, "<0.01"), (0.0049, "<0.01"), (0.005, "0.01"), (0.994, "0.99"), (0.9999, ">0.99")):
         assert unescape(graph.top_tokens(["a"], [value])["data"][0]["text"][0]) == text

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from playground.choices import BUGS
 from playground.config import EOS, KNOBS, PAD, Experiment
-from playground.knobs import shown_setting
+from playground.knobs import shown_setting, shown_value
 from playground.lessons import controlled
 from playground.lessons.controlled import CLOSE, SMALL, STATED, ControlledExperiment, Result, best, margin, measure_harder, spread
 from playground.lessons.lab import Lines
@@ -329,10 +329,11 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
     plain |= {f"name_{label}" for exhibit in own for label in (exhibit.lines if isinstance(exhibit, Lines) else exhibit.columns)}
     curves = {f"name_{arm}_{measure}" for arm in arms for measure in lab.measures if len(lab.measures) > 1}
     flats = [lab.experiment(arm, 1).flat() for arm in arms]
-    named = {arm for arm in arms if arm in lab.guesses}  # of two or more: the question is about which arm
+    named, bug = {arm for arm in arms if arm in lab.guesses}, lab.arms.get("broken", {}).get("variant", "")
     for language in LANGUAGES:
+        assert not bug or shown_value("variant", bug, language).endswith(lab.say(language, "name_broken")), "named by what was changed"
         texts = {part: lab.say(language, part).lower() for part in ("question", *(f"guess_{guess}" for guess in lab.guesses))}
-        names = {arm: lab.say(language, f"name_{arm}").lower() for arm in arms if len(named) > 1}
+        names = {arm: lab.say(language, f"name_{arm}").lower() for arm in arms if len(named) > 1}  # the question is about which arm
         assert all(name in (texts[f"guess_{arm}"] if arm in named else " ".join(texts.values())) for arm, name in names.items()), names
         assert all(lab.say(language, key) for key in (*plain, *curves, "axis_percent", "name_arm", "name_seed"))
         shared = [lab.say(language, part, **values) for part in ("verdict_numbers", "verdict_reason") if lab.knows(language, part)]

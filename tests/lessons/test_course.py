@@ -212,6 +212,8 @@ def test_samples_have_the_frequencies_of_training_and_temperature_moves_them(tmp
 
 def test_every_lab_belongs_to_a_lesson_and_the_paths_take_their_time():
     assert sorted(name for lesson in LESSONS for name in course.list_labs(lesson)) == sorted(LABS)
+    with pytest.raises(ValueError, match="no question of its own"):
+        course.Lesson("any", "softmax", (), gives_away=True)
     minutes = {path: sum(sum(course.COURSE[name].minutes) for name in names) for path, names in course.PATHS.items()}
     assert all(path == "term" or 0.75 * int(path) < total <= int(path) for path, total in minutes.items())
 

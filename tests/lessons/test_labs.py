@@ -41,9 +41,7 @@ def labels(exhibit):
 TRUE = {  # what a lab's sentences say of its numbers; a new lab has such a test in its own folder
     "softmax": lambda difference, **_: difference < 1e-15,
     "masks": lambda typo, before, large, infinite, difference, **_: (typo, large, infinite, difference) == (approx(before), 0, 0, 0),
-    "padding_sides": lambda right, left_first, left_edge, unmasked, **_: (
-        max(right, left_first) < 1e-5 < 1e-3 < min(left_edge, unmasked)
-    ),
+    "padding_sides": lambda right, left_first, left_edge, unmasked, **_: max(right, left_first) < 1e-5 < 1e-3 < min(left_edge, unmasked),
     "permutation": lambda positions, causal, **_: min(positions, causal) > 0.01,
     "positions": lambda error_learned, error_rotation, error_power, error_table, **_: (
         error_learned > 1 and max(error_rotation, error_power, error_table) < 1e-5
@@ -123,8 +121,7 @@ def test_what_is_drawn_is_what_the_lab_computes(name):
     now, before = labs.draw_thumbnail(LABS[name]), load_thumbnail(name)
     assert now["exhibit"] == before["exhibit"]
     assert all(LABS[name].knows(language, f"card_{now['exhibit']}") for language in LANGUAGES), "what it is drawn against is said"
-    assert len(orjson.dumps(before["lines"])) < 10_000
-    assert all(0 <= value <= 1 for line in before["lines"] for value in line)
+    assert (len(orjson.dumps(before["lines"])) < 10_000, {0 <= value <= 1 for line in before["lines"] for value in line}) == (True, {True})
     if LABS[name].kind == "worked_example":
         assert np.allclose(now["lines"], before["lines"], atol=0.002)
     else:

@@ -27,7 +27,7 @@ export function showAnswer(answer) {
 /** The name of a member's arm: as in its lab, else by its settings; of a choice its word. */
 function armName({ arm, lab, at }) {
   const plan = page.boot.dealt_labs[lab];
-  if (plan) return `${plan.arms[at]} (${page.boot.labs[lab]})`;
+  if (plan) return page.boot.labs[lab]?.toLowerCase() === plan.arms[at].toLowerCase() ? plan.arms[at] : `${plan.arms[at]} (${page.boot.labs[lab]})`;
   const { labels, choices } = page.boot, named = (knob, value) => `${labels[knob] ?? knob} ${choices[knob]?.[asText(value)] ?? asText(value)}`;
   return Object.entries(arm).map(([knob, value]) => (typeof value === "string" && choices[knob]?.[value]) || named(knob, value)).join(", ");
 }

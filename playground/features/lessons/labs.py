@@ -14,7 +14,7 @@ import numpy as np
 from playground.cursor import FIELDS
 from playground.features import lessons as kinds
 from playground.features.shared import blocks, experiment, panels
-from playground.features.shared.labs import build_axes, build_exhibits, build_question, build_verdict, lock_choices, say_label
+from playground.features.shared.labs import build_aside, build_question, build_results, build_verdict, lock_choices, say_label
 from playground.features.shared.view import View
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.course import LESSONS, list_labs
@@ -83,13 +83,13 @@ def _build_list(view: View) -> list[dict]:
 
 
 def build_cards(view: View, id: str, names: list[str], title: str = "") -> dict:
-    """Builds a list of labs with their kinds; the starting ones have thumbnails."""
+    """Builds a list of labs; the starting ones have thumbnails."""
     cards = [
         {
             "name": name,
             "title": LABS[name].say(view.language, "title"),
             "text": LABS[name].say(view.language, "short"),
-            "minutes": f"{view.say(f'lessons.kind_{LABS[name].kind}')} · {view.say('lessons.minutes', minutes=LABS[name].minutes)}",
+            "minutes": view.say("lessons.minutes", minutes=LABS[name].minutes),
             **(_build_thumbnail(view, LABS[name]) if id == "start" else {}),
         }
         for name in names
@@ -116,15 +116,18 @@ def _build_page(view: View, lab: Lab) -> dict:
     question = question + _build_deal_button(view, lab)
     is_controlled = isinstance(lab, ControlledExperiment)
     if not (answered or (is_controlled and lab.is_mystery)):
-        return {"blocks": head + question + build_axes(view, lab, lambda: _find_outcome(view, lab))}
+        return {"blocks": head + question + _build_first(view, lab)}
     if not is_controlled:
         return {"blocks": head + lock_choices(question) + _build_result(view, lab, guess, sure) + _build_ending(view, lab)}
     state = experiment.build_experiment(view, lab)
     guess_verdict = experiment.build_verdict(view, lab, state.outcome, guess, sure) if answered and state.outcome else []
     question = lock_choices(question) if guess_verdict else lock_choices(question, view) if fixed_guess else question
+    ask, fixed = [block for block in question if block["id"] != "fixed"], [block for block in question if block["id"] == "fixed"]
     ending = _build_ending(view, lab) if guess_verdict else []
-    # a mystery shows its exhibits before the guess
-    page = state.blocks + (question if state.visible else []) + guess_verdict if lab.is_mystery else question + guess_verdict + state.blocks
+    if lab.is_mystery:  # the guess comes after the exhibits
+        page = state.blocks + state.aside + state.progress + state.remaining + (question if state.outcome else []) + guess_verdict
+    else:  # the verdict comes where the progress was, and moves no exhibit
+        page = ask + state.blocks + state.aside + fixed + state.progress + guess_verdict + state.remaining
     return {"blocks": head + page + ending, **({"more": True, "pause": experiment.ARMS_POLL_MS} if state.is_training else {})}
 
 
@@ -143,19 +146,33 @@ def _build_ending(view: View, lab: Lab) -> list[dict]:
     ]
 
 
-def _find_outcome(view: View, lab: Lab) -> Outcome:
-    toss, settings = view.number("toss"), lab.settings(dict(parse_qsl(view.field("set"))))
-    return view.open_reader.remember(view.run, ("lab", lab.name, toss, *settings.items()), lambda: lab.outcome(toss, **settings))
+def _build_first(view: View, lab: Lab) -> list[dict]:
+    """Builds what stands beside the question before the guess, with a caption: what all arms share, or what the curves are of."""
+    if isinstance(lab, ControlledExperiment):
+        exhibit, caption = lab.axes(), lab.say(view.language, "setup", settings=lab.name_settings(view.language))
+    else:
+        exhibits = _find_outcome(view, lab)[0].exhibits
+        exhibit, caption = next(exhibit for exhibit in exhibits if exhibit.name in lab.aside), lab.say(view.language, "about")
+    return build_aside(view, lab, exhibit, view.say("lessons.guess"), caption)
+
+
+def _find_outcome(view: View, lab: Lab) -> tuple[Outcome, int, dict[str, Value], bool]:
+    """Returns a worked example's outcome, its seed, its settings, and whether both are the first."""
+    toss, chosen = view.number("toss"), dict(parse_qsl(view.field("set")))
+    settings = lab.settings(chosen)
+    key = ("lab", lab.name, toss, *settings.items())
+    return view.open_reader.remember(view.run, key, lambda: lab.outcome(toss, **settings)), toss, settings, toss == 1 and not chosen
 
 
 def _build_result(view: View, lab: Lab, guess: str, sure: str) -> list[dict]:
-    chosen, outcome = dict(parse_qsl(view.field("set"))), _find_outcome(view, lab)
-    toss, settings = view.number("toss"), lab.settings(chosen)
+    outcome, toss, settings, is_first = _find_outcome(view, lab)
+    aside, remaining = build_results(view, lab, outcome.exhibits)
     return [
-        *build_verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure if toss == 1 and not chosen else ""),
+        *build_verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure if is_first else ""),
         blocks.text("about", lab.say(view.language, "about"), css="pg-caption"),
         blocks.row("controls", *_build_controls(view, lab, settings, toss), css="controls"),
-        blocks.row("exhibits", *build_exhibits(view, lab, outcome.exhibits), css="grids"),
+        *aside,
+        *remaining,
     ]
 
 

@@ -54,12 +54,13 @@ def test_from_the_button_to_the_verdict(site):
     lab, language = LABS["bug_source"], "zh"
     asked = {"lab": "bug_source", "guess": lab.guesses[0], "sure": SURE[0], "lang": language}
     _, before = panel_of(site, **asked)
-    assert not {"verdict", "exhibits", "record"} & before.keys()
+    assert {"verdict", "aside", "record", "to-guess"} & before.keys() == {"to-guess"}
     assert before["controls"]["blocks"][0]["values"] == {"lab": "bug_source", "seed": 1, "guess": lab.guesses[0], "sure": SURE[0]}
     arms = finished(site, press(site, "bug_source")["arms"])
     answer, after = panel_of(site, **asked, arms=arms)
     assert "more" not in answer
     trained = zip(lab.arms, map(site.runs.get, arms.split(".")), strict=True)
+    assert after["aside"]["blocks"][0]["figure"]["layout"]["xaxis"]["range"] == before["to-guess"]["figure"]["layout"]["xaxis"]["range"]
     outcome = lab.verdict([[lab.result(arm, 1, run, lab.measured(run, site.runs.corpora, ModelCache()))] for arm, run in trained])
     assert lab.say(language, f"why_{outcome.answer}", **outcome.numbers) in after["verdict"]["text"]
     assert after["record"]["right"] == (outcome.answer == lab.guesses[0])
@@ -68,7 +69,7 @@ def test_from_the_button_to_the_verdict(site):
     assert next(block for block in controls if block["id"] == "train")["values"]["seed"] == 2
     second = press(site, "bug_source", 2)["arms"]
     _, both = panel_of(site, **asked, arms=f"{arms}.{finished(site, second)}")
-    assert len(both["exhibits"]["blocks"][2]["blocks"][0]["rows"]) == 4
+    assert len(both["aside"]["blocks"][1]["blocks"][0]["rows"]) == 4
     assert both["verdict"]["text"] != after["verdict"]["text"]
     site.runs.get(second[0]).set_status("training")
     answer, while_it_trains = panel_of(site, **asked, arms=".".join([arms, *second]))
@@ -86,8 +87,8 @@ def test_what_are_no_arms_of_the_lab_is_not_judged_and_an_open_question_is_said_
     arms = finished(site, press(site, "skip")["arms"])
     first, second = arms.split(".")
     for wrong in ("nonsense", "reverse", first, "." * 100):
-        assert not {"verdict", "exhibits"} & panel_of(site, lab="skip", guess=UNKNOWN, arms=wrong)[1].keys()
-    assert "exhibits" not in panel_of(site, lab="bug_source", guess=UNKNOWN, arms=arms)[1]
+        assert not {"verdict", "aside"} & panel_of(site, lab="skip", guess=UNKNOWN, arms=wrong)[1].keys()
+    assert "aside" not in panel_of(site, lab="bug_source", guess=UNKNOWN, arms=arms)[1]
     _, panel = panel_of(site, lab="skip", guess="later", sure=SURE[0], arms=arms)
     assert (panel["record"]["sure"], say("en", "lessons.open") in panel["verdict"]["text"]) == (0, True), "no guess is wrong"
     monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], expects="later", nearest=lambda results: "never"))
@@ -110,7 +111,7 @@ def test_arms_that_train_are_kept_going_and_not_judged_and_stopped_ones_are_name
         wait(lambda run=run: len(run.history.validations))
     before = [run.seen_at for run in runs]
     answer, panel = panel_of(site, **asked)
-    assert (answer["more"], answer["pause"] > 0, "exhibits" in panel) == (True, True, True)
+    assert (answer["more"], answer["pause"] > 0, "aside" in panel) == (True, True, True)
     assert 0 < panel["progress"]["done"] < panel["progress"]["all"] == LONG["steps"] * len(ids)
     assert not {"verdict", "record"} & panel.keys()
     assert all(run.seen_at > then for run, then in zip(runs, before, strict=True))
@@ -126,12 +127,12 @@ def test_arms_that_train_are_kept_going_and_not_judged_and_stopped_ones_are_name
 def test_a_mystery_is_looked_at_first_guessed_then_and_does_not_say_what_was_changed(site):
     _, panel = panel_of(site, lab="mystery", toss=3)
     assert panel["controls"]["blocks"][-1]["values"] == {"lab": "mystery", "seed": 3}
-    assert not {"guess", "verdict", "exhibits"} & panel.keys()
+    assert not {"guess", "verdict", "aside"} & panel.keys()
     arms = finished(site, press(site, "mystery", 3)["arms"])
     answer, panel = panel_of(site, lab="mystery", toss=1, arms=arms)  # whoever comes back to its card has the arms only
     number, order = panel["controls"]["blocks"][0], [block["id"] for block in answer["blocks"]]
     assert (number["value"], number["resets"]) == ("3", {"arms": "", "guess": "", "sure": ""})
-    assert order.index("exhibits") < order.index("guess")
+    assert order.index("aside") < order.index("guess")
     assert not {"verdict", "record"} & panel.keys()
     assert panel_of(site, lab="mystery", arms=arms, guess=bugs.bug_of(3), sure=SURE[1])[1]["record"]["right"]
     ids = arms.split(".")
@@ -147,7 +148,7 @@ def test_a_mystery_is_looked_at_first_guessed_then_and_does_not_say_what_was_cha
 
 TENSORS = [name for name, lab in LABS.items() if lab.kind == "worked_example"]
 ASKING = [lesson for lesson in LESSONS if lesson.question]
-ANSWERS = {"verdict", "exhibits", "record"}
+ANSWERS = {"verdict", "aside", "exhibits", "record"}
 
 
 def shown(site, tab: str = "labs", **parameters) -> dict[str, dict]:
@@ -161,9 +162,8 @@ def options(block: dict) -> list[str]:
 def test_nothing_is_given_away_before_a_guess_nor_while_a_class_guesses(site):
     for name, lab in LABS.items():
         guess, first = {"guess": lab.guesses[0], "sure": SURE[0]}, shown(site, lab=name)
-        axes = first["to-guess"]["figure"]["data"] if "to-guess" in first else []
-        assert {value for line in axes for value in line["y"]} <= {None}, "axes and names, no line"
-        assert name == "mystery" or len(axes) == len(getattr(lab, "arms", axes))
+        axes = first["to-guess"]["figure"]["data"] if "to-guess" in first else first[lab.aside[0]]["figure"]["data"][:0]
+        assert {value for line in axes for value in line["y"]} <= {None}, "axes and names, no line; or a grid of what is asked about"
         assert "deal" not in first or [*first].index("deal") > [*first].index("guess")
         for asked in ({}, {"guess": lab.guesses[0]}, {"sure": SURE[0]}, guess | {"guess": "nonsense"}, guess | {"sure": "100"}):
             assert not ANSWERS & shown(site, lab=name, **asked).keys(), (name, asked)
@@ -201,8 +201,7 @@ def test_a_labs_guess_is_compared_with_what_came_out(site, name):
         compared(panel, why, name, SURE[1], guess == outcome.answer)
     controls = {block["id"]: block for block in panel["controls"]["blocks"]}
     others = [{"toss": controls["toss"]["to"]["toss"]}] if "toss" in controls else []
-    settings = [block for block in controls.values() if block.get("field") == "set"]
-    others += [{"set": next(value for value in options(block) if value != block["value"])} for block in settings]
+    others += [{"set": min({*options(block)} - {block["value"]})} for block in controls.values() if block.get("field") == "set"]
     for other in others:  # another draw or setting counts no guess
         drawn = shown(site, lab=name, guess=guess, sure=SURE[1], **other)
         assert not drawn["record"]["sure"], other

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from playground.config import Refusal, limits
 from playground.features.shared import blocks, labs
-from playground.features.shared.labs import build_exhibits, say_label
+from playground.features.shared.labs import build_aside, build_results, say_label
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import View
 from playground.lessons.controlled import NATS, REACH, SEEDS, ControlledExperiment, Result, is_complete
@@ -23,11 +23,14 @@ Arms = dict[str, Run]
 
 
 class ExperimentState(NamedTuple):
-    """An experiment's blocks, whether an arm trains, whether exhibits are visible, and the outcome once all arms of a seed ended."""
+    """An experiment's blocks, progress, exhibits beside the question and other ones, whether an arm trains, and the outcome once all arms
+    of a seed ended."""
 
     blocks: list[dict]
+    progress: list[dict]
+    aside: list[dict]
+    remaining: list[dict]
     is_training: bool
-    visible: bool
     outcome: Outcome | None
 
 
@@ -51,12 +54,12 @@ def build_experiment(view: View, lab: ControlledExperiment) -> ExperimentState:
     done, steps = sum(run.step for run in runs), sum(run.steps for run in runs)
     content = [
         blocks.text("about", lab.say(view.language, "about"), css="pg-caption"),
-        *([blocks.progress("progress", done, steps, view.say("lessons.training", done=done, steps=steps))] if is_training else []),
         *_build_unended(view, lab, seeds),
         blocks.row("controls", *_build_mystery(view, lab, seed_shown), *_build_links(view, lab, seeds), *train_button, css="controls"),
-        *([blocks.row("exhibits", *build_exhibits(view, lab, shown_exhibits), css="grids")] if shown_exhibits else []),
     ]
-    return ExperimentState(content, is_training, bool(shown_exhibits), outcome)
+    progress = [blocks.progress("progress", done, steps, view.say("lessons.training", done=done, steps=steps))] if is_training else []
+    exhibits = build_results(view, lab, shown_exhibits) if shown_exhibits else (build_aside(view, lab, lab.axes(), "?"), [])
+    return ExperimentState(content, progress, *exhibits, is_training, outcome)
 
 
 def build_verdict(view: View, lab: ControlledExperiment, outcome: Outcome, guess: str, sure: str) -> list[dict]:

@@ -3,15 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from playground.cursor import choices
 from playground.features.shared import blocks
 from playground.features.shared.figures import graph, tensor
 from playground.features.shared.figures.tokens import Name
 from playground.features.shared.view import Screen, View
-from playground.lessons.controlled import ControlledExperiment
-from playground.lessons.lab import Dots, Grid, Lab, Lines, Outcome, TextTable
+from playground.lessons.lab import Dots, Grid, Lab, Lines, TextTable
 from playground.words import listed, paragraph, printed
 
 SURE = choices("sure")  # percent
@@ -20,6 +17,8 @@ UNKNOWN = "unknown"  # the guess of a student who doesn't know
 Say = Callable[..., str]  # of a lab or a lesson: (language, key, **values)
 Exhibit = Grid | Lines | Dots | TextTable
 MAX_NARROW_COLUMNS = 6  # of a table that fits beside another
+GAP = 26  # px between two exhibits
+ASIDE = "pg-aside"  # the class of what stands beside a question
 
 
 def write_guesses(screen: Screen, question: Mapping[str, Any], names: Sequence[str]) -> list[str]:
@@ -98,7 +97,7 @@ def build_verdict(
 
 def build_exhibits(view: View, lab: Lab, exhibits: Sequence[Exhibit]) -> list[dict]:
     """Builds exhibits; a table is placed beside other tables, but in its own row among figures, whose captions and plots align."""
-    width = view.room(2, gap=26)
+    width = view.room(2, gap=GAP)
     only_tables = all(isinstance(exhibit, TextTable) for exhibit in exhibits)
     return [_build_exhibit(view, lab, exhibit, width, only_tables) for exhibit in exhibits]
 
@@ -120,27 +119,35 @@ def _build_exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int, only_tabl
         axis = lab.say(view.language, f"axis_{exhibit.name}")
         percent = lab.say(view.language, "axis_percent") if exhibit.percent else ""
         bands = {say_label(view, lab, name): band for name, band in exhibit.bands.items()}
-        logs = {"log_x": exhibit.log_x, "log_y": exhibit.log_y, "bands": bands}
-        figure = view.draw(graph.lines, exhibit.x, by_label, title=axis, percent=percent, width=width, **logs)
+        axes = {"log_x": exhibit.log_x, "log_y": exhibit.log_y, "bands": bands, "ends": exhibit.ends}
+        figure = view.draw(graph.lines, exhibit.x, by_label, title=axis, percent=percent, width=width, **axes)
         return blocks.figure(exhibit.name, figure, caption, title)
     figure, css = _draw_grid(view, lab, exhibit, width)
     return blocks.figure(exhibit.name, figure, caption, title, css=css)
 
 
-def build_axes(view: View, lab: Lab, outcome: Callable[[], Outcome]) -> list[dict]:
-    """Builds the axes of a lab's curves with their names, before they may be seen: an experiment's, or the first ones of an `outcome`."""
-    if isinstance(lab, ControlledExperiment):
-        is_loss, steps = lab.judged == "loss", lab.experiment(next(iter(lab.arms)), 1).training.steps
-        exhibit = Lines("course_loss" if is_loss else "course", np.array([0, steps]), dict.fromkeys(lab.arms), percent=not is_loss)
-    else:
-        exhibit = next((exhibit for exhibit in outcome().exhibits if isinstance(exhibit, Lines)), None)
-    if exhibit is None or view.presented:  # where the question stands alone
+def build_aside(view: View, lab: Lab, exhibit: Grid | Lines, guess: str, caption: str = "") -> list[dict]:
+    """Builds what stands beside a question before its answer may be seen: a grid of what is asked about, or the axes of curves to come,
+    with the curves' names; their area says `guess`."""
+    if view.presented:  # where the question stands alone
         return []
-    axes = {"title": lab.say(view.language, f"axis_{exhibit.name}")}
+    if isinstance(exhibit, Grid):
+        return [block | {"css": f"{ASIDE} {block['css']}"} for block in build_exhibits(view, lab, [exhibit])]
+    axes = {"title": lab.say(view.language, f"axis_{exhibit.name}"), "log_x": exhibit.log_x}
     axes |= {"percent": lab.say(view.language, "axis_percent")} if exhibit.percent else {}
-    names = [say_label(view, lab, name) for name in exhibit.lines]
-    figure = view.draw(graph.to_guess, exhibit.x, names, view.say("lessons.guess"), share=2, log_x=exhibit.log_x, **axes)
-    return [blocks.figure("to-guess", figure, title=lab.say(view.language, f"show_{exhibit.name}"), css="pg-aside")]
+    names, ends = [say_label(view, lab, name) for name in exhibit.lines], exhibit.ends or (float(exhibit.x[0]), float(exhibit.x[-1]))
+    figure = view.draw(graph.to_guess, ends, names, guess, width=view.room(2, gap=GAP), **axes)
+    title = lab.say(view.language, f"show_{exhibit.name}")
+    caption = caption or lab.say(view.language, f"caption_{exhibit.name}", **exhibit.caption)
+    return [blocks.figure("to-guess", figure, caption, title, css=ASIDE)]
+
+
+def build_results(view: View, lab: Lab, exhibits: Sequence[Exhibit]) -> tuple[list[dict], list[dict]]:
+    """Builds all exhibits: those beside the question, where their axes were, and a row of the others."""
+    first = [exhibit for exhibit in exhibits if exhibit.name in lab.aside and not (isinstance(exhibit, Grid) or view.presented)]
+    remaining = build_exhibits(view, lab, [exhibit for exhibit in exhibits if exhibit.name not in {each.name for each in first}])
+    aside = [blocks.row("aside", *build_exhibits(view, lab, first), css=ASIDE)] if first else []
+    return aside, [blocks.row("exhibits", *remaining, css="grids")] if remaining else []
 
 
 def _draw_grid(view: View, lab: Lab, exhibit: Grid, width: int) -> tuple[dict, str]:

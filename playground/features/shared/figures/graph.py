@@ -1,6 +1,7 @@
 """Lines over one number, such as the variance of q·k over d_k; dots and bars: numbers for each of several names or tokens."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ _STYLES = (  # colour, dash and mark differ, for colour-blind readers
 )  # fmt: skip
 _HEIGHT, _LEGEND, _MARK = 250, 22, 46  # px; _MARK: the symbol before a name in the legend
 _PERCENT = {"range": [-2, 102], "tickvals": [0, 25, 50, 75, 100], "ticksuffix": " %"}  # of an axis
+_EDGE = 0.02  # room for a mark, as a fraction of the axis
 _PAPER = {"xref": "paper", "yref": "paper"}
 BAR = 28  # px, of height for one bar
 NAMED = 2  # decades from which only powers of ten are labelled
@@ -30,11 +32,12 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
     bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+    ends: tuple[float, float] | None = None,
     style: Style = PLAIN,
 ) -> dict:
-    """Draws one line for each entry of `values`, named by its key, over `x` with an axis named `title`. `percent` names a value axis with
-    the fixed range 0 to 100. `bands` are the lower and upper ends of a line's shade. Raises ValueError for more than MAX_LINES lines, or
-    when a line's length differs from that of `x`."""
+    """Draws one line for each entry of `values`, named by its key, over `x` with an axis named `title`, between its `ends` if given.
+    `percent` names a value axis with the fixed range 0 to 100. `bands` are the lower and upper ends of a line's shade. Raises ValueError
+    for more than MAX_LINES lines, or when a line's length differs from that of `x`."""
     if not 1 <= len(values) <= MAX_LINES:
         raise ValueError(f"{len(values)} lines aren't distinguishable")
     if any(len(line) != len(x) for line in values.values()):
@@ -53,21 +56,25 @@ def lines(
             "hovertemplate": "%{x:.4~g}: <b>%{y:.4~g}</b><extra>%{fullData.name}</extra>",
         })  # fmt: skip
     y = _PERCENT if percent else log_axis(np.concatenate([*map(np.asarray, values.values())])) if log_y else {"nticks": 5}
-    axes = {"xaxis": style.axis(title, **(log_axis(x) if log_x else {"nticks": 8})), "yaxis": style.axis(percent, **y)}
-    widest = max(tokens.extent(name, longest=99) for name in values) + _MARK
-    rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(style.width // widest))))  # of the legend, two names in each if they fit
-    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
-    margin = (72 if percent else 56, 16, 10 + rows * _LEGEND, 44)
+    low, high = np.log10(ends) if ends and log_x else ends or (0, 0)
+    fixed = {"range": [low - _EDGE * (high - low), high + _EDGE * (high - low)]} if ends else {}
+    axes = {"xaxis": style.axis(title, **(log_axis(x) if log_x else {"nticks": 8}), **fixed), "yaxis": style.axis(percent, **y)}
+    margin_left, widest = 72 if percent else 56, max(tokens.extent(name, longest=99) for name in values) + _MARK
+    across = style.width - margin_left - 16
+    rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(across // widest))))  # of the legend, two names in each if they fit
+    left = -margin_left / across if widest > across else 0  # of the axes, or of the page for long names
+    margin = (margin_left, 16, 10 + rows * _LEGEND, 44)
+    legend = {"orientation": "h", "x": left, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
     return {"data": data, "layout": style.layout(_HEIGHT + rows * _LEGEND, margin, showlegend=rows > 0, legend=legend, **axes)}
 
 
-def to_guess(x: Sequence[float], names: Sequence[str], guess: str, *, log_x: bool = False, style: Style = PLAIN, **axes: str) -> dict:
+def to_guess(ends: tuple[float, float], names: Sequence[str], guess: str, *, style: Style = PLAIN, **axes: Any) -> dict:
     """Draws the axes of `lines` with the names of lines that are still to come: where they will be, a dotted area says `guess`."""
-    figure = lines(x, dict.fromkeys(names, [np.nan] * len(x)), log_x=log_x, style=style, **axes)
-    layout, ends = figure["layout"], [float(end) for end in (np.log10([x[0], x[-1]]) if log_x else (x[0], x[-1]))]
+    figure = lines(ends, dict.fromkeys(names, [np.nan] * len(ends)), ends=ends, style=style, **axes)
+    layout = figure["layout"]
     area = {"type": "rect", "x0": 0, "x1": 1, "y0": 0, "y1": 1, "line": {"color": style.colors["line"], "dash": "dot"}}
     words = {"text": guess, "x": 0.5, "y": 0.5, "showarrow": False, "font": style.font("muted")}
-    places = {"shapes": [area | _PAPER], "annotations": [words | _PAPER], "xaxis": layout["xaxis"] | {"range": ends}}
+    places = {"shapes": [area | _PAPER], "annotations": [words | _PAPER]}
     return figure | {"layout": layout | places | {"yaxis": layout["yaxis"] | {"showticklabels": bool(axes.get("percent"))}}}
 
 

@@ -59,11 +59,11 @@ def run_softmax(seed: int, factor: float) -> Outcome:
     rows = torch.stack([softmax(example * other) for other in FACTORS])
     slopes = jacobian(softmax(scores))
     by_torch = torch.autograd.functional.jacobian(lambda s: s.softmax(dim=-1), scores)
-    small, slope, large = (steepest(draws * other).mean().item() for other in FACTORS)
+    at_factors = torch.stack([steepest(draws * other) for other in FACTORS])  # (3, N)
+    (small, slope, large), (_, median, median_large) = at_factors.mean(dim=1).tolist(), at_factors.median(dim=1).values.tolist()
     factors = torch.logspace(-1, 1.5, 26, dtype=torch.float64)
     steep = torch.stack([steepest(draws * other) for other in factors])  # (26, N)
     falls = {"slope": steep.mean(dim=1).numpy(), "median": steep.median(dim=1).values.numpy()}
-    median, median_large = (steepest(draws * other).median().item() for other in FACTORS[1:])
     raw, scaled = (torch.tensor(variance_pairs) for variance_pairs in zip(*(variances(width, seed) for width in WIDTHS), strict=True))
     numbers = {
         "slope_small": small, "slope": slope, "slope_large": large, "median": median, "median_large": median_large,
@@ -226,6 +226,7 @@ LABS = (
         run_softmax,
         (softmax, jacobian, steepest, typical, variances),
         (Control("factor", FACTORS, 1.0),),
+        first="vanishing",
         expects="vanishes",
         order=10,
         starts=True,
@@ -237,6 +238,7 @@ LABS = (
         run_products,
         (scores, merged, learned, MultiHeadAttention.split),
         (Control("n_heads", (2, 4, 8), 4),),
+        first="scores",
         expects="head",
         order=90,
         next=("softmax", "qkv"),
@@ -247,6 +249,7 @@ LABS = (
         run_permutation,
         (self_attention, shuffled, difference),
         (Control("shuffle", tuple(SHUFFLES), "swapped"),),
+        first="weights",
         expects="moves",
         order=40,
         next=("positions", "order"),

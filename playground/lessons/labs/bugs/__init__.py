@@ -13,7 +13,7 @@ from playground.config import PAD
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Corpus
 from playground.lessons.controlled import Arms, ControlledExperiment, Measured, Results, above, is_measured, mean
-from playground.lessons.lab import TextTable
+from playground.lessons.lab import TextTable, Value
 from playground.model.attention import head_widths
 from playground.model.copies import shared_copy, trainable_copy
 from playground.model.parts import Dropout
@@ -22,6 +22,7 @@ from playground.training.metrics import build_eval_set, validate
 from playground.training.step import cross_entropy
 from playground.variants import ALL, bugs, variant_of
 from playground.variants.variant import change_nothing
+from playground.words import say
 
 BOTH = ("token_accuracy", "exact_match")
 OUTCOMES = ("fine", "lies", "broken")
@@ -129,19 +130,34 @@ def show_inside(results: Arms) -> tuple[TextTable, ...]:
     return (TextTable("inside", ("arm", "seed", "parameters", *layers), rows, {"most": HELDOUT}),)
 
 
-def bug_lab(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = metrics, **more: Any) -> ControlledExperiment:
+class BugLab(ControlledExperiment):
+    """A model with a bug beside the correct one. Its arm is named by what was changed, and a curve by its arm and metric."""
+
+    def find_key(self, language: str, key: str) -> str:
+        if key == "name_broken" and self.arms:
+            return f"knobs.variant.{self.arms['broken']['variant']}"
+        return "lists.named" if key.endswith(BOTH) else super().find_key(language, key)
+
+    def say(self, language: str, key: str, **values: Value) -> str:
+        if key.endswith(BOTH):
+            arm, metric = key.removeprefix("name_").split("_", 1)
+            values = {"name": self.say(language, f"name_{arm}"), "value": say(language, f"glossary.{metric}.name")}
+        return super().say(language, key, **values)
+
+
+def bug_lab(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = metrics, **more: Any) -> BugLab:
     """Makes the lab of a bug. Its code is that of the variant, then `code`: what the variant puts into the model, and measurements."""
     variant = ALL[bug]
     changes = (part for part in (variant.change, variant.batch, variant.loss) if part not in (None, change_nothing))
     guesses = ("fine", "padding", "broken") if judge is neighbours else OUTCOMES
     arms = {"right": {}, "broken": {"variant": bug}}
     family, judged = ("padding_bugs", "padded") if judge is neighbours else ("bugs", "exact")
-    return ControlledExperiment(
+    return BugLab(
         name, guesses, kind="bug", family=family, code=(*changes, *code), arms=arms, judge=judge, judged=judged, measures=BOTH, **more
     )
 
 
-class Mystery(ControlledExperiment):
+class Mystery(BugLab):
     """A hidden bug to recognise from its plots. The mystery's number, given by the teacher, is its seed and selects the bug."""
 
     def find_key(self, language: str, key: str) -> str:

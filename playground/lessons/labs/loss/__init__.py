@@ -131,6 +131,7 @@ LAB = Lab(
     run,
     (cell_losses, learn, means, renamed, smoothed, by_hand, cross_entropy),
     (Control("eps", (0.0, 0.1, 0.3), 0.1),),
+    first="targets",
     expects="smaller",
     order=170,
     next=("vocabulary", "masks"),

@@ -226,6 +226,7 @@ LAB = Lab(
         Watch,
         given_weights,
     ),
+    first="logits",
     expects="rounding",
     order=190,
     next=("norms", "masks"),

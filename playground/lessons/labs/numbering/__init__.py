@@ -143,6 +143,7 @@ LAB = Lab(
     run,
     (integers, shares, one_hot, concatenate, added, sinusoids, *WISHES, addition_theorem),
     (Control("length", (SHORT, LONG, 16), LONG),),
+    first="distances",
     expects="sinusoids",
     order=60,
     next=("positions", "encodings"),

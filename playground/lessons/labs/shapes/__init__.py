@@ -153,6 +153,7 @@ LAB = Lab(
     run,
     (viewed, MultiHeadAttention.split, MultiHeadAttention.concat, refusal, by_loop, chunked, angles, together, mask_apart),
     (Control("heads", (2, 4), 2),),
+    first="cells",
     expects="mixed",
     order=80,
     next=("products", "feedforward"),

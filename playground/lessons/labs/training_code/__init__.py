@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, TextTable
+from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, TextTable, number_labels
 from playground.model.masks import causal_mask
 
 # --- Layouts accepted by F.cross_entropy: classes are the second dimension; a view of the right shape gives a wrong loss. ---
@@ -156,7 +156,8 @@ def run_raises(seed: int) -> Outcome:
         for line, result in results.items()
     )
     numbers = {"lines": len(LINES), "accepted": len(accepted)}
-    return Outcome(accepted[0], numbers, (TextTable("lines", ("line", "message", "mended"), rows, numbers),))
+    grid = Grid("x", x[0].numpy(), number_labels(TOKENS), number_labels(WIDTH), caption={"tokens": TOKENS, "width": WIDTH})
+    return Outcome(accepted[0], numbers, (grid, TextTable("lines", ("line", "message", "mended"), rows, numbers)))
 
 
 # --- A forgotten zero_grad: backward() adds to .grad, so the optimiser steps with the sum of all gradients so far, like momentum 1. ---
@@ -223,6 +224,7 @@ LABS = (
         run_layouts,
         (by_hand, flattened, transposed, one_hot, viewed, untouched),
         (Control("tokens", (3, V, 5), 3),),
+        first="logits",
         expects="wrong",
         order=180,
         next=("loss", "raises"),
@@ -232,6 +234,7 @@ LABS = (
         tuple(line.__name__ for line in LINES),
         run_raises,
         tuple(LINES),
+        first="x",
         expects="view",
         order=185,
         next=("layouts", "bug_view"),
@@ -243,6 +246,7 @@ LABS = (
         run_zero_grad,
         (train,),
         (Control("rate", (0.05, 0.1, 0.2), 0.1),),
+        first="losses",
         expects="sum",
         order=165,
         next=("residuals", "warmup"),
