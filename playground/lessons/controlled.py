@@ -189,7 +189,7 @@ class ControlledExperiment(Lab):
         """Returns the curves of all arms before their first step."""
         arms = self.arms_of(1)
         steps = max(self.experiment(arm, 1).training.steps for arm in arms)
-        lines, caption = dict.fromkeys(self.list_curves(arms), np.full(2, np.nan)), {"step": 0, "seeds": 1}
+        lines, caption = dict.fromkeys(self.list_curves(arms), np.full(2, np.nan)), {"step": steps, "seeds": 1}
         return Lines(self.aside[0], np.array([0, steps]), lines, percent=self.judged != "loss", caption=caption, ends=(0, steps))
 
     def recognise(self, run: Run) -> tuple[str, int] | None:
