@@ -17,7 +17,7 @@ from playground.config import ModelConfig
 from playground.variants import variant_of
 from playground.variants.variant import change_nothing
 
-MODULES = ("parts", "masks", "positions", "attention", "layers", "transformer")
+MODULES = ("parts", "masks", "positions", "kv_cache", "attention", "layers", "transformer")
 ABOUT = """The Transformer of "Attention Is All You Need", an encoder that reads and a decoder that writes, in one file.
 
 Tensors are named by their shapes: B sentences, L tokens (S of a source, T of a target, N new ones), D = d_model, H heads of K numbers, V
