@@ -46,7 +46,7 @@ def test_chinese_and_dark(visit):
 
 def test_telephone(visit):
     """Nothing sticks out sideways, what is asked for is in sight, the settings fold away, and a model is trained, from the bar too."""
-    page = visit(link(ONE_SENTENCE, tab="course", lesson="training"), **PHONE)
+    page = visit(link(ONE_SENTENCE, tab="course", lesson="attention"), **PHONE)
     page.locator("[data-block='button unknown'] button").click()
     expect(page.locator("[data-block='text verdict']")).to_be_in_viewport()
     tab(page, "attention")
