@@ -45,10 +45,18 @@ def test_chinese_and_dark(visit):
 
 
 def test_telephone(visit):
-    """Nothing sticks out sideways, the settings fold away and give the focus back, and a model is trained, from the bar too."""
-    page = visit(link(ONE_SENTENCE), **PHONE)
+    """Nothing sticks out sideways, what is asked for is in sight, the settings fold away, and a model is trained, from the bar too."""
+    page = visit(link(ONE_SENTENCE, tab="course", lesson="attention"), **PHONE)
+    page.locator("[data-block='button unknown'] button").click()
+    expect(page.locator("[data-block='text verdict']")).to_be_in_viewport()
     tab(page, "attention")
     is_not_wide(page)
+    assert page.locator("#pg-panel-attention .pg-layers").evaluate("heads => heads.scrollWidth <= heads.clientWidth")
+    assert page.locator("#pg-replay").bounding_box()["width"] > 100
+    page.locator("#pg-help").click()
+    expect(page.locator(".pg-keys")).to_be_hidden()
+    page.locator("#pg-dialog").get_by_role("button", name=words("page.room")).click()
+    page.keyboard.press("Escape")
     tab(page, "training")
     expect(page.locator("#pg-figure-learn-cross .xtick text").first).to_be_in_viewport()
     opener, knobs = page.locator("#pg-drawer"), page.locator("#pg-train")
@@ -171,7 +179,6 @@ def test_a_slow_line_loses_nothing(visit):
         eventually(page, lambda: held, bool)[0].continue_()
         ready(page)
     page = visit(link(SMALL), meet=meet, before=lambda page: page.route("**/page.js", lambda route: held.append(route)))
-    expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
     tab(page, "masks")
     has_address(page, tab="masks", d_model="16", run="reverse")
 
@@ -206,8 +213,7 @@ def test_a_term_explains_itself_to_a_mouse_and_a_keyboard(visit, language):
     places = text.locator(".pg-term")
     assert len(set(places.all_text_contents())) == places.count() >= 3  # each term once
     assert text.text_content() == say(language, "lab_softmax.question")
-    forms = next(entry["forms"] for entry in glossary(language)["terms"] if entry["id"] == "softmax")
-    lower = [form.lower() for form in forms]
+    lower = [form.lower() for form in next(entry["forms"] for entry in glossary(language)["terms"] if entry["id"] == "softmax")]
     term = places.nth(next(at for at, text in enumerate(places.all_text_contents()) if text.lower() in lower))
     term.hover()
     expect(tip).to_contain_text(say(language, "glossary.softmax.text"))

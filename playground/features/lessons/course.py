@@ -14,7 +14,7 @@ from playground.lessons import course
 from playground.lessons.checks import AFTER, BEFORE, BELIEFS, ROUNDS, list_checks
 from playground.lessons.course import LESSONS, PATHS, Lesson
 from playground.lessons.labs import get
-from playground.lessons.lesson import ASKED
+from playground.lessons.lesson import ASKED, Step
 
 
 @panels.declare("course", "lessons", 1)
@@ -50,10 +50,17 @@ def _list_steps(language: str, lesson: Lesson) -> list[dict[str, Any]]:
             "text": lesson.step(language, step.name),
             "to": dict(step.to),
             "knobs": step.knobs,
-            "sees": step.when.get("sees") or step.brings or None,
+            "sees": step.when.get("sees") or step.brings or _find_control(step),
         }
         for step in lesson.steps
     ]
+
+
+def _find_control(step: Step) -> str | None:
+    """Returns the selector of the control whose different values a step asks for, once all above it has its height."""
+    *_, name = ("", *step.when.get("different", ((), 0))[0])
+    panel = f"#pg-panel-{step.to.get('tab')}[aria-busy='false']:not(:has([aria-busy='true']))"
+    return f"{panel} :is([data-block$=' {name}'], [data-block='{name}s {name}s'])" if name and step.to else None
 
 
 def _build_list(view: View) -> list[dict]:
@@ -69,19 +76,15 @@ def _build_list(view: View) -> list[dict]:
         for lesson in LESSONS
         if lesson.name in PATHS[view.choice("path")]
     ]
+    notes = blocks.button("notes", "move", view.say("course.teacher"), to={"notes": "on"})
     return [
         blocks.text("about", view.say("course.about", lessons=course.number(LESSONS[-1])), css="pg-about"),
         _build_round_button(view, BEFORE),
-        view.offer("path", "path", "course.path"),
+        blocks.row("start", view.offer("path", "path", "course.path"), notes, css="controls"),
         kinds.lessons("lessons", lessons),
         _build_round_button(view, AFTER),
         blocks.calibration("calibration"),
-        blocks.row(
-            "end",
-            blocks.button("notes", "move", view.say("course.teacher"), to={"notes": "on"}),
-            kinds.forget("forget"),
-            css="controls",
-        ),
+        blocks.row("end", kinds.forget("forget"), css="controls"),
         kinds.handin("handin", view.say("course.handin"), view.say("course.handin_about")),
     ]
 
@@ -127,8 +130,8 @@ def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
         blocks.text("title", _write_title(view, lesson), css="pg-heading"),
         blocks.text("goal", lesson.say(view.language, "goal"), css="pg-about"),
         *_build_run(view, lesson.run),
-        *_build_picture(view, lesson),
         *_build_question(view, lesson),
+        *_build_picture(view, lesson),  # below, where it comes after the guess: nothing moves the answer
         kinds.steps("steps", lesson.name, view.say("course.do"), _list_steps(view.language, lesson)),
         kinds.points("look", view.say("page.course_look"), lesson.say(view.language, "look").split("\n")),
         blocks.text("literature", view.say("course.literature", terms=lesson.say(view.language, "literature")), css="pg-caption"),
@@ -198,7 +201,7 @@ def _build_run(view: View, run: str) -> list[dict]:
         return []
     name = title(view.runs.get(run), view.language, view.token)
     if run == view.run.id:
-        return [blocks.text("run", view.say("course.about_run", name=name), css="pg-course-text")]
+        return [blocks.text("run", view.say("course.about_run", name=name, text=view.text), css="pg-course-text")]
     return [blocks.button("run", "move", view.say("course.open_run", name=name), to={"run": run})]
 
 

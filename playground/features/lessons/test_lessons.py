@@ -230,7 +230,8 @@ def test_a_lesson_leads_to_its_run_and_a_teacher_reads_of_every_lesson_or_of_one
     assert shown(site, "course", lesson="tour")["start"]["to"] == {"tab": "map", "stop": "ids"}
     elsewhere = shown(site, "course", run="german_english", lesson="attention")
     assert (elsewhere["run"]["to"], "question" in elsewhere) == ({"run": "reverse"}, False), "it asks about its own model"
-    assert shown(site, "course", lesson="attention")["run"]["text"] == say("en", "course.about_run", name=say("en", "tasks.reverse.label"))
+    about = {"name": say("en", "tasks.reverse.label"), "text": "hello"}
+    assert shown(site, "course", lesson="attention", text="hello")["run"]["text"] == say("en", "course.about_run", **about)
     assert "run" not in shown(site, "course", lesson="training")
     for lesson in LESSONS:
         assert shown(site, "course", lesson=lesson.name)["steps"]["steps"]

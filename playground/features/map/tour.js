@@ -14,6 +14,11 @@ const MS = 650; // that the eye is led
 const typed = new Map(); // stop and its number -> what was typed there, until it is right
 /** @type {import("../../ui/static/blocks").TourBlock | null} */
 let stop = null;
+let last = cursor.stop, went = false; // to this stop on this page, not by the link that opened it
+subscribe(["stop"], () => {
+  went ||= !last && cursor.stop !== "";
+  last = cursor.stop;
+});
 /** Keys of the tour, and the stops by which each goes on. */
 export const KEYS = { " ": 1, ArrowRight: 1, ArrowLeft: -1 };
 // where a key is for something else
@@ -67,8 +72,8 @@ function drawTour(element, block) {
     input.value = (!done.includes(block.stop) && typed.get(`${block.stop} ${block.answer}`)) || "";
     tell(verdict, "", "");
     const free = document.activeElement === document.body || element.contains(document.activeElement);
-    if (element.dataset.went && free && matchMedia("(pointer: fine)").matches) input.focus({ preventScroll: true });
-    element.dataset.went = "";
+    if (went && free && matchMedia("(pointer: fine)").matches) input.focus({ preventScroll: true });
+    went = false;
   }
 }
 
@@ -114,9 +119,9 @@ function build(element) {
 
 /** To the stop so many further on, if there is one. */
 function go(by) {
-  const to = by > 0 ? stop?.next : stop?.previous, card = /** @type {HTMLElement | null} */ (document.querySelector(".pg-tour"));
+  const to = by > 0 ? stop?.next : stop?.previous;
   if (!to) return;
-  if (card) card.dataset.went = "yes";
+  went = true;
   move({ stop: to, stage: "" });
 }
 

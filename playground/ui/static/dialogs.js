@@ -87,7 +87,8 @@ function withSentences() {
   return h("div", {}, h("label", {}, tick, " ", say("share_sentences")), h("p", { id: "pg-share-about", class: "pg-caption" }, say("share_sentences_help")));
 }
 
-export function openHelp() {
+/** The glossary and other ways, `more` first among them; and the keys, which are folded where there is no keyboard. */
+export function openHelp(...more) {
   const named = (keys) => keys.flatMap((key) => [h("kbd", {}, key === "space" ? say("key_space") : key), " "]);
   const rows = HELP.map(({ shown: keys, text }) => h("tr", {}, h("th", {}, named(keys)), h("td", {}, say(text))));
   const glossary = button({ id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"));
@@ -95,8 +96,10 @@ export function openHelp() {
   const key = button({ id: "pg-my-key", onclick: () => openKey(open) }, say("my_key"));
   const code = button({ onclick: () => move({ api: "1" }) }, say("code"));
   const plain = button({ id: "pg-to-plain", onclick: () => (dialog.close(), move({ plain: "1" })) }, say("plain"));
-  const line = h("p", { class: "pg-line" }, glossary, present, plain, code, key);
-  const dialog = open(say("help"), h("p", {}, say("help_text")), h("p", {}, say("plain_about")), h("table", { class: "pg-keys" }, rows), keySwitch(), line);
+  const line = h("p", { class: "pg-line pg-help" }, glossary, ...more, present, plain, code, key);
+  const about = { class: "pg-help-keys", open: matchMedia("(any-pointer: fine)").matches };
+  const keys = h("details", about, h("summary", {}, say("keys")), h("table", { class: "pg-keys" }, rows), keySwitch());
+  const dialog = open(say("help"), h("p", {}, say("help_text")), line, h("p", {}, say("plain_about")), keys);
 }
 
 /** All terms, from A to Z, and a field that finds some of them in any language; the one that the cursor names comes into sight. */

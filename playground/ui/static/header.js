@@ -31,12 +31,12 @@ export function drawHeader(host, runs) {
     isFrozen ? "" : button({ id: "pg-class", class: "pg-quiet", onclick: openRoom }, say("room")),
     button({ id: "pg-share", class: "pg-quiet", "aria-label": say("share"), title: say("share"), onclick: () => openShare(classButton()) }, icon("link")),
     h("span", { id: "pg-language" }, languages.map(language)),
-    button({ class: "pg-quiet", id: "pg-help", "aria-label": say("help"), title: say("help"), onclick: openHelp }, "?"));
+    button({ class: "pg-quiet", id: "pg-help", "aria-label": say("help"), title: say("help"), onclick: () => openHelp(classButton()) }, "?"));
   drawStatus();
   drawTakeHome();
 }
 
-/** The way to rooms, in the dialog of the link: in a small window there is no place for it in the frame. */
+/** The way to rooms, in the dialogs of the link and of help: in a small window there is no place for it in the frame. */
 const classButton = () => (isFrozen ? "" : button({ id: "pg-share-class", onclick: openRoom }, say("room")));
 
 /** The foot of the page. */

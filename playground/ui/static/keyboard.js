@@ -169,7 +169,7 @@ const head = (number) => move({ head: number, layer: cursor.layer || 1, follow: 
 
 /** @type {Record<string, () => void>} key -> what it does */
 export const ACTS = {
-  " ": play, ArrowLeft: () => turn(-1), ArrowRight: () => turn(1), ArrowUp: () => row(-1), ArrowDown: () => row(1), "?": openHelp,
+  " ": play, ArrowLeft: () => turn(-1), ArrowRight: () => turn(1), ArrowUp: () => row(-1), ArrowDown: () => row(1), "?": () => openHelp(),
   ...Object.fromEntries([..."12345678"].map((number) => [number, () => head(number)])),
 };
 

@@ -15,10 +15,10 @@ export const guesses = () => presentNames("lesson", presentNames("lab", recall(K
 /** Whether the answer of a lab or a lesson came after a guess made on this page, or after "I don't know". */
 export const isAnswered = (name) => name in guesses() || name in page.guessed;
 
-let here = false; // not by the link that was followed
+let here = false, isNew = false; // not by the link that was followed; and its answer has not been shown yet
 subscribe(["lab", "lesson", "guess", "predicted"], (names) => {
-  if (["lab", "lesson"].some((name) => names.has(name))) here = false;
-  if (["guess", "predicted"].some((name) => names.has(name) && cursor[name])) here = true;
+  if (["lab", "lesson"].some((name) => names.has(name))) here = isNew = false;
+  if (["guess", "predicted"].some((name) => names.has(name) && cursor[name])) here = isNew = true;
 });
 
 /**
@@ -28,6 +28,8 @@ subscribe(["lab", "lesson", "guess", "predicted"], (names) => {
  */
 function record(element, block) {
   element.hidden = true;
+  if (isNew) element.previousElementSibling?.scrollIntoView({ block: "nearest" }); // the verdict
+  isNew = false;
   if (!here || isAnswered(block.lab)) return;
   if (block.sure) keep(KEY, { [block.lab]: [block.sure, block.right] });
   change({ guessed: { ...page.guessed, [block.lab]: true } });

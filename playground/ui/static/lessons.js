@@ -50,7 +50,7 @@ export function ways({ to, knobs, sees }) {
   const way = (act, label) => button({ onclick: act }, say(label));
   return [
     ...(knobs ? [way(() => setControls(knobs), "course_set")] : []),
-    ...(Object.keys(to).length ? [way(() => (move(to), sees && bring(sees)), "course_go")] : []),
+    ...(Object.keys(to).length ? [way(() => (move(to), sees && bring(sees, to.tab === "course" ? "center" : "nearest")), "course_go")] : []),
   ];
 }
 

@@ -11,12 +11,15 @@ let passed = { tab: "", until: 0 }; // the tab that a place opened with
 const placeOf = (tab) => Object.keys(PLACES).find((place) => PLACES[place].includes(tab));
 const isOpen = (gradioTab) => gradioTab.getAttribute("aria-selected") === "true";
 
+/** Fields of what was opened from a tab's list: pressed again, its name brings the list back. */
+const LISTS = { course: { lesson: "", notes: "" }, labs: { lab: "" } };
+
 /** The tab that a name in the frame opens; that of a place opens the one that was open there last. */
 const tabOf = ({ dataset: { place, tab } }) => tab ?? lastTabs[place] ?? PLACES[place][0];
 
 function choose(event) {
   const tab = tabOf(event.currentTarget), from = cursor.tab;
-  if (tab === from) return;
+  if (tab === from) return move(LISTS[tab] ?? {});
   const isInside = placeOf(tab) === placeOf(from);
   move({ tab }, { instead: isInside && passed.tab === from && event.timeStamp < passed.until });
   passed = { tab: isInside ? "" : tab, until: event.timeStamp + PASSING_MS };
