@@ -86,10 +86,6 @@ def views(page: Page, place: str, **more: object) -> Iterator[tuple[str, str | N
         yield from ((name, None) for name in dialogs(page))
 
 
-def faults_of(page: Page, states: Iterator[tuple[str, str | None]]) -> list[str]:
-    return [f"{name}: {fault}" for name, where in states for fault in audit(page, where)]
-
-
 @pytest.mark.night
 @pytest.mark.parametrize(("place", "at", "n"), CASES, ids=[f"{place}-{SIZES[n][0]}" for place, _, n in CASES])
 def test_nothing_is_wrong_at_any_place_of_any_size(visit: Callable[..., Page], place: str, at: int, n: int):
@@ -97,7 +93,8 @@ def test_nothing_is_wrong_at_any_place_of_any_size(visit: Callable[..., Page], p
     width, height = SIZES[n]
     page = visit(link(**RUN), viewport={"width": width, "height": height})
     theme, lang = ("light", "dark")[(at + n) % 2], ("en", "zh")[(at + n // 2) % 2]
-    faults = faults_of(page, views(page, place, __theme=theme, lang=lang))
+    views_of_place = views(page, place, __theme=theme, lang=lang)
+    faults = [f"{name}: {fault}" for name, where in views_of_place for fault in audit(page, where)]
     assert not faults, "\n".join(faults)
 
 

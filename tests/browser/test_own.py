@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.steps import (  # isort: skip
     SMALL, about_the_run, address, drawn, eventually, has_address, has_status, link, new_run, point_at, source, tab, type_sentence,
@@ -34,10 +34,6 @@ def paste(page: Page, text: str) -> None:
     page.get_by_role("button", name=words("page.way_text"), exact=True).click()
     page.locator("#pg-paste textarea").fill(text)
     page.locator("#pg-read").click()
-
-
-def first_row(page: Page) -> Locator:
-    return page.locator("#pg-reading tbody tr").first.locator("td")
 
 
 def train_own(page: Page) -> str:
@@ -95,7 +91,7 @@ def test_upload_and_train(visit):
             "1 dropped because the target is empty (line 6).",
         ]
     )
-    expect(first_row(page)).to_have_text(["2", "one and one", "eins und eins"])
+    expect(page.locator("#pg-reading tbody tr").first.locator("td")).to_have_text(["2", "one and one", "eins und eins"])
     run = train_own(page)
     expect(page.locator("#pg-to-tab-training")).to_have_attribute("aria-selected", "true")
     tab(page, "data")
