@@ -164,7 +164,7 @@ class Refusal(Exception):
     """A request that can't be fulfilled: `key` names its sentence, `values` fill it in.
 
     The sentence says what is wrong, where, and what to do. `str(refusal)` is English; `say(language)` is any language. A value that is a
-    list is formatted as one in that language, one that is a key is its sentence.
+    list is formatted as one in that language, the key of a task as its name.
     """
 
     def __init__(self, key: str, **values: object) -> None:
@@ -177,8 +177,9 @@ class Refusal(Exception):
 
     def say(self, language: str) -> str:
         def write(value: object) -> object:
-            many = isinstance(value, (list, tuple))
-            return listed(language, value) if many else say(language, value) if isinstance(value, str) and known(language, value) else value
+            if isinstance(value, (list, tuple)):
+                return listed(language, value)
+            return say(language, value) if str(value).startswith("tasks.") and known(language, value) else value
 
         return say(language, self.key, **{name: write(value) for name, value in self.values.items()})
 
