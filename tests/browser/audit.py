@@ -74,11 +74,12 @@ OVER = """() => {
   }).map((other) => `${name(one)} and ${name(other)} lie over one another`));
 }"""
 
-# Buttons in the window that lie under something else than a bar.
+# Buttons in the window that lie under something else than a bar or what a click opened.
 COVERED = """() => [...document.querySelectorAll("#pg-body button")].flatMap((one) => {
   const { left, top, width, height } = one.getBoundingClientRect(), at = document.elementFromPoint(left + width / 2, top + height / 2);
   const isCovered = at && width && one.checkVisibility({ checkVisibilityCSS: true }) && !one.contains(at) && !at.contains(one);
-  return isCovered && !at.closest("#pg-frame, #pg-dock, #pg-rail, [class*=bar]") ? [`${one.textContent} lies under ${at.className}`] : [];
+  const above = "#pg-frame, #pg-dock, #pg-rail, dialog, #pg-notices, .pg-popover, .pg-rest, [class*=bar]";
+  return isCovered && !at.closest(above) ? [`${one.textContent} lies under ${at.className}`] : [];
 })"""
 
 # Labels of one axis that lie over one another.
