@@ -75,7 +75,7 @@ OVER = """() => {
 }"""
 
 # Buttons in the window that lie under something else than a bar or what a click opened.
-COVERED = """() => [...document.querySelectorAll("#pg-body button")].flatMap((one) => {
+COVERED = """() => [...document.querySelectorAll("#pg-body button:not(.pg-scroll *)")].flatMap((one) => {
   const { left, top, width, height } = one.getBoundingClientRect(), at = document.elementFromPoint(left + width / 2, top + height / 2);
   const isCovered = at && width && one.checkVisibility({ checkVisibilityCSS: true }) && !one.contains(at) && !at.contains(one);
   const above = "#pg-frame, #pg-dock, #pg-rail, dialog, #pg-notices, .pg-popover, .pg-rest, [class*=bar]";

@@ -93,8 +93,7 @@ def test_nothing_is_wrong_at_any_place_of_any_size(visit: Callable[..., Page], p
     width, height = SIZES[n]
     page = visit(link(**RUN), viewport={"width": width, "height": height})
     theme, lang = ("light", "dark")[(at + n) % 2], ("en", "zh")[(at + n // 2) % 2]
-    views_of_place = views(page, place, __theme=theme, lang=lang)
-    faults = [f"{name}: {fault}" for name, where in views_of_place for fault in audit(page, where)]
+    faults = [f"{name}: {fault}" for name, where in views(page, place, __theme=theme, lang=lang) for fault in audit(page, where)]
     assert not faults, "\n".join(faults)
 
 

@@ -344,10 +344,9 @@ def test_unknown_tokens_the_nearest_sentence_and_known_words_that_replace_one_wh
         (GERMAN, "die Arztin findet den hund", ("Arztin", "den", "hund"), ""),
         (GERMAN, "xylophone", ("xylophone",), ""),
     ):  # fmt: skip
-        result = find_unknown(tokenizer, text)
-        assert (result.tokens, result.readable) == (tokens, readable)
-        expected = ((("a", "z"),), 26, False) if tokenizer is LETTERS else ((), 6, True)
-        assert (result.runs, len(result.known), bool(result.nearest)) == expected
+        gap = find_unknown(tokenizer, text)
+        assert (gap.tokens, gap.readable) == (tokens, readable)
+        assert (gap.runs, len(gap.known), bool(gap.nearest)) == (((("a", "z"),), 26, False) if tokenizer is LETTERS else ((), 6, True))
     assert find_unknown(CharacterTokenizer([*"abdxz"]), "!").runs == (("a", "b"), ("d", "d"), ("x", "x"), ("z", "z"))
     assert [find_unknown(LETTERS, "hello"), find_unknown(FEW_PIECES, "der hund")] == [None, None]
     alike = {"frau": {"Frau"}, "Arztin": {"Ärztin"}, "findest": {"findet"}, "dee": {"die", "der"}, "xylophone": set()}
