@@ -22,7 +22,7 @@ from tests.browser.steps import PHONE, drawn, has_status, press_tab, ready, tab,
 
 PICTURES = ROOT / "docs" / "pictures"
 FILM = PICTURES / "film.gif"
-WINDOW = {"width": 1200, "height": 750}
+WINDOW = {"width": 1280, "height": 800}
 SIZE = (800, 500)  # pixels of the film
 COLOURS = 96
 INTERVAL_S = 0.2  # between frames
@@ -87,7 +87,7 @@ def photograph(page: Page, name: str) -> None:
     """Writes docs/pictures/NAME.png in 128 colours, with the version in it."""
     about = PngImagePlugin.PngInfo()
     about.add_text("version", __version__)
-    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(128, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     picture.save(PICTURES / f"{name}.png", optimize=True, pnginfo=about)
 
 
