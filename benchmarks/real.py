@@ -14,14 +14,13 @@ from benchmarks.tables import markdown, percent, seconds, whole
 from playground.config import Experiment
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.suggestion import suggest
-from playground.decoding import greedy
-from playground.features.evaluation.query import measure, tokenization
-from playground.features.shared.queries.reader import max_output_tokens
+from playground.decoding import greedy, max_output_tokens
 from playground.model.transformer import Transformer
 from playground.reading.column_mapping import Choices
 from playground.reading.pairs import Pairs
 from playground.reading.text import normalise
 from playground.runs.upload_process import read
+from playground.training.bleu import measure, tokenization
 from playground.training.loop import Training
 
 ABOUT = "own data with the suggested settings: Tatoeba, SCAN, made-up inflections of new words"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from playground.config import MAX_POSITIONS, Refusal, limits
+from playground.config import BEAM_WIDTH, LENGTH_PENALTY, MAX_POSITIONS, Refusal, limits
 from playground.knobs import MAX_TEXT, Choice, Lists, Number, Text, shortened
 from playground.words import OFFERED
 
@@ -67,11 +67,9 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "lang": _one_of(*OFFERED, default="", local=True),  # "": the browser's
     "target": _one_of("reference", "output", reset_by=("run",), carried=True),  # the decoder's input
     # translate
-    "method": _listed("methods", "greedy"),
-    "beam": _whole(1, 10, 4),
-    # BLEU of beams of 4 on 1,000 new sentences at 0.6, 1.0 and 1.6: German-English by words 34.3, 34.9, 35.5, by BPE 37.5, 37.8 (1.6 not
-    # tried); Chinese-English by words 21.6, 21.6, 20.8, by BPE 26.7, 26.7, 26.5. Below 1.0 it is no better, and outputs are shorter.
-    "penalty": _number(0.0, 2.0, 0.1, 1.0),
+    "method": _listed("methods"),  # "": the run's, see `decoding_width`
+    "beam": _whole(1, 10, BEAM_WIDTH),
+    "penalty": _number(0.0, 2.0, 0.1, LENGTH_PENALTY),
     "temperature": _number(0.1, 3.0, 0.1, 1.0),
     "draw": _whole(0, 10**6, 1),  # the seed
     "draws": _one_of("1", "20"),  # how many outputs

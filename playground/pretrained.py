@@ -16,21 +16,20 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import torch
 
-from playground.config import EOS, KNOBS, MAX_POSITIONS, Experiment, ModelConfig, Refusal
+from playground.config import EOS, KNOBS, LENGTH_PENALTY, MAX_POSITIONS, Experiment, ModelConfig, Refusal
 from playground.data.readable import WORD_START
 from playground.data.tokenizers import Tokenizer, load_tokenizer
-from playground.decoding import best, greedy, sample, trace
+from playground.decoding import best, greedy, max_output_tokens, sample, trace
 from playground.decoding.constraints import FREE
 from playground.export.exported_run import files_of
 from playground.export.use import svg
 from playground.export.workbook import Sentence, write_workbook
-from playground.features.evaluation.query import score_outputs
-from playground.features.shared.queries.reader import max_output_tokens
 from playground.features.translate.query import build_constraints
 from playground.model.transformer import Transformer
 from playground.runs.disk import files
 from playground.runs.disk.replay_file import read_parameters
 from playground.tasks.toy_tasks import TASKS, draw_examples
+from playground.training.bleu import BeamGain, score_outputs
 from playground.variants import build
 from playground.words import ENGLISH, say
 
@@ -110,6 +109,7 @@ class Pretrained:
     tokenizers: tuple[Tokenizer, Tokenizer]
     run: TrainedRun
     longest_target: int = 0  # of the training data, in tokens with EOS; 0 if unknown
+    beam_width: int = 1  # that scored higher at the end of training
     contents: Mapping[str, bytes] = field(default_factory=dict)
     probe: str = ""  # a source sentence that the training showed, where it was trained here
     best: Pretrained | None = None  # as it was at the lowest validation loss, if the training kept it
@@ -142,15 +142,15 @@ class Pretrained:
         must: Sequence[str] = ..., must_not: Sequence[str] = ...,
     ) -> list[str]: ...  # fmt: skip
     def translate(
-        self, text: str | Sequence[str], beam: int = 1, length_penalty: float = 0.0, temperature: float = 0.0, seed: int = 0,
+        self, text: str | Sequence[str], beam: int = 0, length_penalty: float = LENGTH_PENALTY, temperature: float = 0.0, seed: int = 0,
         must: Sequence[str] = (), must_not: Sequence[str] = (),
     ) -> str | list[str]:  # fmt: skip
-        """Translates a sentence, or each of a list: greedily, with a beam of this width, or sampled at a temperature above 0, where the
-        seed decides the sentence. Every output of a beam contains the words (or phrases) of `must`, and none of `must_not`, nor a longer
-        word that begins with the pieces of one. Raises Refusal for a text that is empty or too long and for words that can't be met,
-        ValueError for a beam below 1 and for one while sampling."""
-        if beam < 1 or (beam > 1 and temperature):
-            raise ValueError("a beam has a width of 1 at least; where tokens are sampled there is none")
+        """Translates a sentence, or each of a list: with a beam of this width (1: greedily; 0: `beam_width`), or sampled at a temperature
+        above 0, where the seed decides the sentence. Every output of a beam contains the words (or phrases) of `must`, and none of
+        `must_not`, nor a longer word that begins with the pieces of one. Raises Refusal for a text that is empty or too long and for words
+        that can't be met, ValueError for a negative width and for a beam while sampling."""
+        if beam < 0 or (beam > 1 and temperature):
+            raise ValueError("a beam has no negative width; where tokens are sampled there is none")
         texts = [text] if isinstance(text, str) else text
         sources = [self._read(source) for source in texts]
         limits = [max_output_tokens(self.longest_target, len(ids)) for ids in sources]
@@ -161,7 +161,7 @@ class Pretrained:
         if temperature:
             written = [sample(self.model, ids, temperature, limit, seed).ids for ids, limit in zip(sources, limits, strict=True)]
         else:
-            written = best(self.model, sources, limits, beam, length_penalty, constraints)
+            written = best(self.model, sources, limits, beam or self.beam_width, length_penalty, constraints)
         outputs = [self.tokenizers[1].decode(ids) for ids in written]
         return outputs[0] if isinstance(text, str) else outputs
 
@@ -188,7 +188,7 @@ class Pretrained:
         return " ".join(f"{a}-{b}" for a, b in dict.fromkeys((src[place], tgt[at]) for at, place in enumerate(strongest)))
 
     def score(
-        self, sources: Sequence[str], references: Sequence[str | Sequence[str]], beam: int = 1, length_penalty: float = 0.0
+        self, sources: Sequence[str], references: Sequence[str | Sequence[str]], beam: int = 0, length_penalty: float = LENGTH_PENALTY
     ) -> dict[str, float]:
         """Translates and scores by sacrebleu: {"bleu", "chrf", "ter"} from 0 to 100, {"exact_match"} from 0 to 1; a sentence may have
         several references. Raises Refusal as `translate`, ValueError without sentences or with another number of references."""
@@ -254,7 +254,8 @@ def build_pretrained(contents: Mapping[str, bytes]) -> Pretrained:
         raise Refusal("runs.not_a_run", what="config.json")
     model = _model(experiment.model, src.size, tgt.size, contents["model.safetensors"])
     run = TrainedRun(experiment.flat(), contents["history.csv"].decode("utf-8", "replace"))
-    return Pretrained(model, (src, tgt), run, longest, dict(contents))
+    gain = BeamGain.read(config.get("beam"))
+    return Pretrained(model, (src, tgt), run, longest, gain.width if gain else 1, dict(contents))
 
 
 def _model(config: ModelConfig, src_vocab: int, tgt_vocab: int, data: bytes) -> Transformer:

@@ -32,18 +32,18 @@ data: numpy sentencepiece torch | words tasks config model reading
 variants: torch | choices knobs config model data
 decoding: numpy torch | config model
 inspection: numpy torch | config model variants
-training: torch | choices knobs config model data variants decoding
+training: sacrebleu torch | choices knobs config model reading data variants decoding
 runs: numpy pandas safetensors torch | words config logs model reading data variants training
 ray: ray | words logs runs
 rooms: | words knobs config logs cursor runs
 handin: pandas |
 backup: | config runs rooms handin
-queries: numpy sacrebleu torch | tasks config cursor model reading data variants decoding inspection training runs
+queries: numpy torch | tasks config cursor model reading data variants decoding inspection training runs
 lessons: numpy torch | words tasks choices knobs config cursor model data variants decoding inspection training runs queries
 export: huggingface_hub numpy onnxscript safetensors sentencepiece torch xlsxwriter | \
 words tasks config model reading data variants inspection runs queries
-hub: huggingface_hub torch | config logs model data variants runs backup export handin
-pretrained: numpy pandas torch | words tasks config export model data variants decoding runs queries
+hub: huggingface_hub torch | config logs model data variants training runs backup export handin
+pretrained: numpy pandas torch | words tasks config export model data variants decoding training runs queries
 scripting: torch tqdm | config reading data runs export pretrained
 exercises: torch | words config model data decoding training export pretrained
 features: numpy | words figures knobs config cursor reading model data variants decoding inspection training runs rooms queries lessons
@@ -52,7 +52,7 @@ ui: brotli fastapi gradio mcp numpy orjson plotly prometheus_client pydantic pyt
 figures knobs config logs cursor reading training runs rooms queries lessons export hub features handin
 readme: | words config lessons
 freeze: orjson | words config cursor inspection runs queries lessons features ui
-cli: | words knobs config cursor model reading data decoding runs backup queries lessons features export hub \
+cli: | words knobs config cursor model reading data decoding training runs backup queries lessons features export hub \
 ui freeze pretrained exercises handin
 __main__: | cli
 """

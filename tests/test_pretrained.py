@@ -114,7 +114,7 @@ def test_translations_scores_alignments_and_labelled_attention_are_those_of_the_
     drawn = {reverse.translate("hello", temperature=3.0, seed=seed) for seed in range(4)}
     assert len(drawn) > 1
     assert reverse.translate("hello", temperature=3.0, seed=1) == reverse.translate("hello", temperature=3.0, seed=1)
-    for values in ({"beam": 0}, {"beam": 2, "temperature": 1.0}):
+    for values in ({"beam": -1}, {"beam": 2, "temperature": 1.0}):
         with pytest.raises(ValueError, match="beam"):
             reverse.translate("hello", **values)
     assert all("x" in text and "e" not in text for text in reverse.translate(words, must=["x"], must_not=["e"]))

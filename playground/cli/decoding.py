@@ -52,19 +52,20 @@ def add_translate(commands: Commands) -> None:
 def translate(options: argparse.Namespace) -> int:
     from playground.features.translate.query import DecodingOptions
 
-    constrained = bool(options.must or options.must_not)
-    method = "beam" if options.beam is not None else "sample" if options.sample is not None else "beam" if constrained else "greedy"
-    numbers = {"width": options.beam, "temperature": options.sample}
-    way = DecodingOptions(
-        method, length_penalty=options.length_penalty, top_k=options.top_k, top_p=options.top_p, seed=options.seed, prefix=options.prefix,
-        copy_unknown=options.copy_unknown, must=tuple(options.must), must_not=tuple(options.must_not),
-        **{name: value for name, value in numbers.items() if value is not None},
-    )  # fmt: skip
     files = (_read_sides([file], options)[0] for file in options.input)
     typed = (line.removesuffix("\n") for line in sys.stdin)
     lines = chain.from_iterable(files) if options.input else typed if sys.stdin.isatty() else _read_piped(options)
     with _open_run(options) as opened:
-        if options.text or options.json or method == "sample" or options.prefix or constrained:
+        constrained, wins = bool(options.must or options.must_not), opened.run.beam_width > 1
+        sampled = options.sample is not None and options.beam is None
+        method = "sample" if sampled else "greedy" if options.beam is None and not (constrained or wins) else "beam"
+        numbers = {"width": options.beam, "temperature": options.sample}
+        way = DecodingOptions(
+            method, length_penalty=options.length_penalty, top_k=options.top_k, top_p=options.top_p, seed=options.seed,
+            prefix=options.prefix, copy_unknown=options.copy_unknown, must=tuple(options.must), must_not=tuple(options.must_not),
+            **{name: value for name, value in numbers.items() if value is not None},
+        )  # fmt: skip
+        if options.text or options.json or sampled or options.prefix or constrained:
             _translate_each(opened, options.text or lines, way, options)
         else:
             _translate_batched(opened, lines, way, options)
@@ -126,8 +127,9 @@ def add_score(commands: Commands) -> None:
 
 def score(options: argparse.Namespace) -> int:
     from playground.cli.lines import translate_lines
-    from playground.features.evaluation.query import RESAMPLES, score_outputs
+    from playground.features.evaluation.query import RESAMPLES
     from playground.features.translate.query import DecodingOptions, check_options
+    from playground.training.bleu import score_outputs
 
     if options.hypotheses:
         first = [Path(options.run)] if options.run else []  # no run is needed: it is a file too
@@ -136,10 +138,11 @@ def score(options: argparse.Namespace) -> int:
         print(json.dumps(report) if options.json else "\n".join(_score_rows(report)))
         return 0
     sources, references = _read_references(options.files, options)
-    check_options(DecodingOptions(width=options.beam or 1, length_penalty=options.length_penalty))
+    check_options(DecodingOptions(width=1 if options.beam is None else options.beam, length_penalty=options.length_penalty))
     started = time.perf_counter()
     with _open_run(options) as opened:
-        lines = list(translate_lines(*opened, options.step, sources, options.beam or 1, options.length_penalty, options.copy_unknown))
+        width = opened.run.beam_width if options.beam is None else options.beam
+        lines = list(translate_lines(*opened, options.step, sources, width, options.length_penalty, options.copy_unknown))
         step = opened.run.parameters_at(options.step)[0]
     seconds, outputs = time.perf_counter() - started, [line.output for line in lines]
     if options.out:
@@ -148,8 +151,8 @@ def score(options: argparse.Namespace) -> int:
     report = {
         **_scores(outputs, scored),
         "step": step,
-        "beam": options.beam or 1,
-        "length_penalty": options.length_penalty if options.beam else None,
+        "beam": width,
+        "length_penalty": options.length_penalty if width > 1 else None,
         "with_unknown": sum(line.unknown for line in lines),
         "copied": sum(line.copied for line in lines),
         "unfinished": sum(not line.finished for line in lines),

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
 from playground.data.readable import unknown_tokens
-from playground.decoding import best
-from playground.features.shared.queries.reader import CHARACTERS, Reader, max_output_tokens
+from playground.decoding import best, max_output_tokens
+from playground.features.shared.queries.reader import CHARACTERS, Reader
 from playground.features.translate.query import align_unknown, copy_words
 from playground.model.transformer import Transformer
 from playground.reading.text import normalise

@@ -42,7 +42,8 @@ def add_columns(command: argparse.ArgumentParser) -> None:
 
 
 def add_decoding(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--beam", type=int, metavar="WIDTH", help="beam search instead of greedy decoding")
+    about = "beam search, or 1 for greedy decoding; by default the better on held-out sentences at the end of training"
+    command.add_argument("--beam", type=int, metavar="WIDTH", help=about)
     command.add_argument("--length-penalty", type=float, default=FIELDS["penalty"].read(""))
     command.add_argument("--copy-unknown", action="store_true", help=COPY_UNKNOWN)
     command.add_argument("--average", type=int, default=1, metavar="K", help="use the mean of the last K saved parameters, not the last")

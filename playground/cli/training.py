@@ -179,6 +179,7 @@ def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
         "precision": run.precision,
         "status": run.status,
         "message": str(run.message) if run.message else None,
+        "beam": run.history.beam and run.history.beam._asdict(),
         "best_step": run.replay.best[0] if run.replay.best else None,
         "out": str(options.out) if options.out else None,
         "clock": CLOCK,
@@ -188,8 +189,10 @@ def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
         return
     print("{steps} steps in {seconds:.1f} s, exact match {exact_match:.1%} on held-out sentences, {parameters:,} parameters".format(**end))
     print("{tokens_per_second:,} tokens a second on {device} with {threads} threads. {clock}.".format(**end))
+    gain = run.history.beam
+    beam = gain and say(ENGLISH, "decoding.gain", **gain.slots)
     best = run.replay.best and f"Lowest validation loss at step {run.replay.best[0]}, kept: --step {run.replay.best[0]}."
-    for sentence in filter(None, (end["message"], best, options.out and f"Kept in {options.out}.")):
+    for sentence in filter(None, (end["message"], beam, best, options.out and f"Kept in {options.out}.")):
         print(sentence)
 
 

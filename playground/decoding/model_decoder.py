@@ -15,6 +15,8 @@ from playground.model.costs import Pass
 from playground.model.masks import padded, padding_mask
 from playground.model.transformer import Transformer
 
+EXTRA_TOKENS, EXTRA = 16, 1.25  # an output may have EXTRA_TOKENS beyond twice its source, or EXTRA times the longest target's tokens
+
 
 @dataclass(frozen=True)
 class Hypothesis:
@@ -90,6 +92,12 @@ def next_logprobs(model: Transformer, source: Sequence[int], prefixes: Tensor | 
     """Returns the next-token log probabilities after each of N prefixes of one length, BOS first: (N, L) -> (N, V)."""
     src = torch.tensor([[*source, EOS]]).expand(len(prefixes), -1)
     return model(src, torch.as_tensor(prefixes)).logits[:, -1].log_softmax(dim=-1)
+
+
+def max_output_tokens(longest_target: int, source: float) -> int:
+    """Limits an output's tokens, EOS included, for a source of `source` tokens without EOS and a model trained on targets of up to
+    `longest_target`. Short sources may have long answers (a word and its meaning), and a truncated output is never right."""
+    return min(MAX_POSITIONS, max(round(2 * source) + EXTRA_TOKENS, round(EXTRA * longest_target)))
 
 
 def require_eval(model: Transformer) -> None:

@@ -12,7 +12,9 @@ from playground.features.diagnostics import QUANTITIES
 from playground.features.embeddings.query import STATES, TABLES
 from playground.features.evaluation.query import SPLITS
 from playground.features.registry import PANELS, TABS
+from playground.features.shared.decoding import default_method
 from playground.features.shared.labs import UNKNOWN
+from playground.features.translate.query import METHODS
 from playground.inspection.interventions import MEMORIES, heads as all_heads
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.course import LESSONS
@@ -151,6 +153,7 @@ def plan(run: Run, sentences: Sequence[str], first: Places, languages: Sequence[
     every_head = Axis(("part", "layer", "head"), tuple(place for name in choices("part") for place in heads(run, name)))
     views = axis("view", choices("view")[1:])
     masks = [name for name in choices("mask") if name != "packed"]
+    methods = [name for name in METHODS if name != default_method(run)]
     learned = run.experiment.model.encoding.added == "learned"
     row = axis("q", [str(q) for q in range(first.queries)])
     cells = Axis(("q", "k"), tuple((str(q), k) for q in range(first.queries) for k in ("", *map(str, range(first.keys)))))
@@ -164,7 +167,7 @@ def plan(run: Run, sentences: Sequence[str], first: Places, languages: Sequence[
         ],
         "masks": [[*common, axis("mask", masks)]],
         "positions": [[*screen, axis("pos", [name for name in choices("pos") if name != "learned" or learned])]],
-        "translate": [[*common, step], [*common, axis("method", ["beam", "sample"])], [*at_first, row]],
+        "translate": [[*common, step], [*common, axis("method", methods)], [*at_first, row]],
         "price": [screen],
         "teacher_forcing": [[*common, step], [*at_first, row]],
         "interventions": [common, [*at_first, _changes(run)]],

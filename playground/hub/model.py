@@ -30,6 +30,7 @@ from playground.runs.disk import files
 from playground.runs.disk.folder import MAX_TENSOR_BYTES
 from playground.runs.disk.replay_file import read_parameters
 from playground.runs.run import Run
+from playground.training.bleu import BeamGain
 from playground.variants import variant_of
 
 WEIGHTS = "model.safetensors"
@@ -40,11 +41,11 @@ MAX_VOCABULARY = 2**20  # tokens: more than any tokenizer here can have
 class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transformer-playground", tags=["attention", "education"]):
     """A trained model with its tokenizers. `from_pretrained("owner/name")`, or of a folder, gives the logits of the run to the bit.
 
-    The signature is flat, and so is config.json: both vocabulary sizes, the longest target, and every knob of the run by its name. Raises
-    Refusal for an unknown knob or value.
+    The signature is flat, and so is config.json: both vocabulary sizes, the longest target, what a beam gains, and every knob of the run by
+    its name. Raises Refusal for an unknown knob or value.
     """
 
-    def __init__(self, src_vocab: int, tgt_vocab: int, longest_target: int = 0, **knobs: Any) -> None:
+    def __init__(self, src_vocab: int, tgt_vocab: int, longest_target: int = 0, beam: Any = None, **knobs: Any) -> None:
         config = experiment_of(knobs).model
         super().__init__(config, src_vocab, tgt_vocab)
         with torch.no_grad():
@@ -52,6 +53,7 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
         self.tokenizers: tuple[Tokenizer, Tokenizer] | None = None
         self.run: Run | None = None
         self.longest_target = longest_target  # of the training data: decoding should allow as many tokens
+        self.beam = BeamGain.read(beam)
 
     @classmethod
     def from_run(cls, run: Run) -> HubTransformer:
@@ -83,12 +85,12 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
             return Path(hf_hub_download(model_id, name, **download_options)).resolve()  # the cache holds links
 
         data = files.read_bytes(fetch(WEIGHTS), MAX_TENSOR_BYTES, WEIGHTS)
-        longest_target = rest.pop("longest_target", 0)
+        longest_target, beam = rest.pop("longest_target", 0), rest.pop("beam", None)
         config = experiment_of(rest).model
         if any(type(size) is not int or not 0 < size <= MAX_VOCABULARY for size in (src_vocab, tgt_vocab)):
             raise Refusal("runs.not_a_run", what="config.json")
         parameters = read_parameters(data, config, src_vocab, tgt_vocab, WEIGHTS)
-        model = cls(src_vocab=src_vocab, tgt_vocab=tgt_vocab, longest_target=longest_target, **rest)
+        model = cls(src_vocab=src_vocab, tgt_vocab=tgt_vocab, longest_target=longest_target, beam=beam, **rest)
         with torch.no_grad():
             for name, parameter in model.named_parameters():
                 parameter.copy_(parameters[name])

@@ -16,6 +16,7 @@ import numpy as np
 
 from playground.config import EOS, KNOBS, MOVED_KNOBS, UNK, Refusal, check, current_name
 from playground.data.tokenizers import Tokenizer
+from playground.training.bleu import BeamGain
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -84,7 +85,7 @@ class Probe:
 
 class History:
     """`steps` (one row per training step), `validations`, `diagnostics` (a row for some steps; None before the first), `events` (step,
-    knob, value) for every live change, and the newest `probes`."""
+    knob, value) for every live change, the newest `probes`, and at the end of own sentences what a `beam` gains."""
 
     def __init__(self) -> None:
         self.steps = Columns(STEPS)
@@ -92,6 +93,7 @@ class History:
         self.diagnostics: Columns | None = None
         self.events: list[tuple[int, str, Any]] = []
         self.probes: tuple[Probe, ...] = ()
+        self.beam: BeamGain | None = None
 
     def add_diagnostics(self, step: int, numbers: Mapping[str, float]) -> None:
         """Appends a row of training/diagnostics.py. When the set of numbers changes, the earlier rows are dropped."""
@@ -121,7 +123,8 @@ class History:
             name: {column: [value if math.isfinite(value) else None for value in values] for column, values in table.rows().items()}
             for name, table in tables.items()
         }
-        return data | {"events": [list(event) for event in self.events], "probes": [asdict(probe) for probe in self.probes]}
+        data |= {"events": [list(event) for event in self.events], "probes": [asdict(probe) for probe in self.probes]}
+        return data | ({"beam": list(self.beam)} if self.beam else {})
 
     @classmethod
     def from_json(cls, data: Any) -> History:
@@ -143,6 +146,7 @@ class History:
                     raise ValueError
                 history.events.append((int(step), knob, check(knob, value)))
             history.probes = tuple(_probe(entry) for entry in data["probes"])
+            history.beam = BeamGain.read(data.get("beam"))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError, Refusal) as error:
             raise Refusal("runs.not_a_run", what="history.json") from error
         return history

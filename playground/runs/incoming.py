@@ -27,6 +27,7 @@ from playground.runs.identity import clean_label, new_id
 from playground.runs.replay import Parameters
 from playground.runs.run import Run, Snapshot
 from playground.runs.starter import new_run
+from playground.training.bleu import BeamGain
 from playground.words import percentage
 
 
@@ -123,6 +124,7 @@ def open_zip(name: str, data: bytes, owner: str = "") -> tuple[Run, dict[str, by
         raise Refusal("runs.not_a_run", what="config.json")
     experiment = Experiment().with_(**{knob: config[knob] for knob in KNOBS if knob in config} | {"own": ""})
     history = _read_curve(unpacked["history.csv"])
+    history.beam = BeamGain.read(config.get("beam"))
     step = int(max(history.steps.column("step"), default=0))
     documents = tuple(unpacked[f"{side}_tokenizer.json"].decode("utf-8", "replace") for side in ("src", "tgt"))
     pairs = _read_sentences(name, unpacked, documents) if experiment.data.task == "own" else None

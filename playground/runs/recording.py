@@ -166,7 +166,7 @@ class Recording:
             self.run.replay.best = self.run.step, copy_parameters(self.training.model)
 
     def finish(self) -> None:
-        """Ends the run: last validation, last frame, and final weights."""
+        """Ends the run: last validation, last frame, final weights, and how to decode."""
         started = self.clock()
         self.run.step = self.training.step
         self.validate(is_full=True)
@@ -175,6 +175,7 @@ class Recording:
         else:
             self._capture_frame(look=True)
         self.run.replay.end(self.run.snapshot.parameters)
+        self.run.history.beam = self.training.compare_beam()
         self.run.seconds += self.clock() - started
 
     def _capture_frame(self, look: bool) -> None:

@@ -14,6 +14,7 @@ from playground.config import LIVE_KNOBS, PAD, Experiment, current_name
 from playground.data.batches import Batch, batches, split_batch
 from playground.data.corpus import Corpus, Item
 from playground.model.transformer import Transformer
+from playground.training.bleu import BeamGain, compare_beam
 from playground.training.diagnostics import StepDiagnostics
 from playground.training.fast_step import CapturedSteps, chunked_cross_entropy, record_cuda_graph, skip_projection, uses_chunks
 from playground.training.metrics import EvalSet, Validation, build_eval_set, validate
@@ -146,6 +147,10 @@ class Training:
             return validate(self._evaluated, eval_set, self.parallel_map)
         self._evaluated.generator.manual_seed(self.step)  # for a model that samples in eval mode too, in a fixed order
         return validate(self._evaluated, eval_set, written=True)
+
+    def compare_beam(self) -> BeamGain | None:
+        """Compares greedy decoding and a beam on held-out sentences of own data, see bleu.py; None for a task."""
+        return compare_beam(self._evaluated, self.corpus) if self.experiment.data.task == "own" else None
 
     def pack(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Returns a checkpoint to resume exactly from: copies of the tensors on the CPU, none sharing memory, and a JSON-ready mapping."""

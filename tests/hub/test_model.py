@@ -26,6 +26,7 @@ from playground.hub.model import HubTransformer
 from playground.runs.corpora import ModelCache
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import SHIPPED
+from playground.training.bleu import BeamGain
 from tests.hub.stand_in import served_hub
 
 FILES = {"config.json", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json", "README.md"}
@@ -62,10 +63,11 @@ def logits(model, source=((5, 6, 7, 2),), target=((1, 7, 6, 5),)):
 
 @pytest.mark.trust
 def test_a_folder_that_was_saved_gives_the_logits_of_the_run_to_the_bit(run, tmp_path):
+    run.history.beam = BeamGain(60, 1.0, 2.0)
     HubTransformer.from_run(run).save_pretrained(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} >= FILES
     back = HubTransformer.from_pretrained(tmp_path)
-    assert not back.training
+    assert (back.training, back.beam) == (False, run.history.beam)
     assert torch.equal(logits(back), logits(ModelCache().get(run, None).model))
     assert [tokenizer.to_bytes() for tokenizer in back.tokenizers] == [tokenizer.to_bytes() for tokenizer in run.tokenizers]
     back.save_pretrained(tmp_path / "again")
@@ -89,10 +91,10 @@ def test_every_variant_and_a_shared_matrix_come_back(variant, shared):
 def test_a_config_that_lies_is_refused_before_a_model_is_made(run, tmp_path):
     HubTransformer.from_run(run).save_pretrained(tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
-    assert config.keys() == {*Experiment().flat(), "src_vocab", "tgt_vocab", "longest_target"}
+    assert config.keys() == {*Experiment().flat(), "src_vocab", "tgt_vocab", "longest_target", "beam"}
     lies = {
         "config.json": {"tgt_vocab": 10**9}, "model.safetensors": {"d_model": 512}, "d_model": {"d_model": 17},
-        "auto_map": {"auto_map": "evil.Model"},
+        "auto_map": {"auto_map": "evil.Model"}, "beam": {"beam": "wide"},
     }  # fmt: skip
     for named, lie in lies.items():
         (tmp_path / "config.json").write_text(json.dumps(config | lie))
@@ -199,6 +201,7 @@ lent = []
 GPU = lambda function: lent.append(function.__name__) or function
 """
 VISIT = """
+from playground.training.bleu import BeamGain
 from playground.ui import server
 from playground.runs.queue import train_inline
 from tests.runs.tiny import CORPORA, tiny

@@ -9,14 +9,14 @@ import numpy as np
 
 from playground.config import EOS, Refusal
 from playground.data.corpus import Corpus
-from playground.decoding import greedy
+from playground.decoding import greedy, max_output_tokens
 from playground.features import compare as kinds
 from playground.features.shared import blocks, heads, naming, panels
 from playground.features.shared.blocks import Saved
 from playground.features.shared.figures import runs as pictures
 from playground.features.shared.heads import compute_mask, draw_large_head, name_axes
 from playground.features.shared.naming import task_of
-from playground.features.shared.queries.reader import Reader, max_output_tokens
+from playground.features.shared.queries.reader import Reader
 from playground.features.shared.queries.validation import SLICE, in_slices
 from playground.features.shared.selected_runs import brief_names, line_keys, names, ticked
 from playground.features.shared.view import View, texts, tokens

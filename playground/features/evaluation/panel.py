@@ -4,7 +4,7 @@ from playground.features.evaluation import figure as pictures, query as evaluati
 from playground.features.evaluation.lengths_query import REACH, Lengths, exact_facts, lengths, line_fact, missing_facts, token_facts
 from playground.features.evaluation.query import Mistake, Scores, score_upload, scores
 from playground.features.shared import blocks, naming as compare, panels, uploading
-from playground.features.shared.decoding import build_beam_controls
+from playground.features.shared.decoding import build_beam_controls, build_method_choice, read_method, write_gain
 from playground.features.shared.view import View, format_share, measured, percent, tokens
 from playground.runs.run import Run
 from playground.words import listed, paragraph
@@ -20,7 +20,7 @@ def panel(view: View) -> dict:
         sizes = sizes | {"file": min(len(upload.references), evaluation.MAX_OF_A_FILE)}
     splits = tuple(name for name in (*evaluation.SPLITS, "file") if sizes.get(name))
     split = view.choice("split", splits)
-    method, penalty = view.choice("method", METHODS), view.number("penalty")
+    method, penalty = read_method(view, METHODS), view.number("penalty")
     width = view.number("beam") if method == "beam" else 1
     args = (view.reader, view.runs.corpora, view.run, view.step)
     report = score_upload(*args, view.field("file"), upload, width, penalty) if split == "file" else scores(*args, split, width, penalty)
@@ -52,7 +52,7 @@ def _build_controls(view: View, splits: list[dict], split: str, method: str, wid
     """Builds the choices of the split and of the decoding, as in Translate."""
     return [
         blocks.choice("split", "split", view.say("page.split"), splits, split),
-        view.offer("method", "method", "page.method", METHODS, method),
+        build_method_choice(view, METHODS, method),
         *(build_beam_controls(view, width, penalty) if method == "beam" else []),
     ]
 
@@ -87,6 +87,7 @@ def _write_captions(view: View, report: Scores, split: str, beam: int) -> list[s
     count, total, step = report.sentences, f"{report.evaluated.of:,}", f"{report.step:,}"
     decoding = view.say("evaluation.decoded_greedy") if beam == 1 else view.say("evaluation.decoded_beam", width=beam)
     sentences = [view.say("evaluation.tried", count=count, all=total, split=view.say(f"evaluation.{split}"), how=decoding, step=step)]
+    sentences += write_gain(view)
     if margin := report.measured.bleu_reach:  # None or 0 (all outputs right) gives no interval
         low, high = max(report.measured.bleu - margin, 0.0), min(report.measured.bleu + margin, 100.0)
         sentences.append(view.say("evaluation.trusted", low=f"{low:.1f}", high=f"{high:.1f}", count=count))

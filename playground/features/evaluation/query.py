@@ -1,26 +1,24 @@
 """Scores of a run's outputs for sentences it never saw: sacrebleu's, exact match, and token accuracy."""
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, zip_longest
-from typing import Any, NamedTuple
+from itertools import islice
 
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
-from playground.data.corpus import Corpus, Item, make_items, natural_unit
-from playground.decoding import best
-from playground.features.shared.queries.reader import Reader, max_output_tokens
+from playground.data.corpus import Corpus, Item, make_items
+from playground.decoding import best, max_output_tokens
+from playground.features.shared.queries.reader import Reader
 from playground.features.shared.queries.results import Piece, pieces_from, pieces_of
 from playground.features.shared.queries.validation import SLICE, Evaluated, affordable, evaluate, evaluate_on, in_slices
 from playground.model.transformer import Transformer
 from playground.reading.pairs import Pairs
-from playground.reading.text import normalise
 from playground.runs.corpora import Corpora
 from playground.runs.history import tokens_correct
 from playground.runs.run import Run
 from playground.tasks import Example
 from playground.tasks.toy_tasks import TASKS
+from playground.training.bleu import Measured, is_of_words, measure, tokenization
 
 SPLITS = ("heldout", "test", "harder")
 MIN_SENTENCES, MAX_SENTENCES = 4, 250  # of a slice
@@ -28,98 +26,6 @@ SIDE_BY_SIDE = 4  # a slice's third of a second writes this many times a token-b
 MAX_MISTAKES = 6
 MAX_OF_A_FILE = 5000  # scored sources of an upload
 RESAMPLES = 1000  # of the bootstrap, the default of sacrebleu's own command
-WORDS = 4  # words of a mean reference from which BLEU is the main score; below, exact match is
-CHINESE = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
-
-
-class Measured(NamedTuple):
-    """Corpus-level scores by sacrebleu, 0 to 100, with the signatures to compute them again.
-
-    `bleu_reach` and `chrf_reach`: half of the bootstrap's 95 % interval; None without a bootstrap.
-    """
-
-    bleu: float
-    chrf: float
-    bleu_signature: str
-    chrf_signature: str
-    too_short: bool  # no output has four units in a row, so BLEU, which counts up to four, is 0 whatever the output
-    length_ratio: float  # all outputs over their nearest references, in the units of BLEU
-    bleu_reach: float | None = None
-    chrf_reach: float | None = None
-
-
-def measure(outputs: Sequence[str], references: Sequence[Sequence[str]], tokenize: str, resamples: int = 1) -> Measured:
-    """Returns BLEU and chrF of outputs, each with all its right answers. `tokenize` is sacrebleu's: "13a", "zh", "char", …; with more than
-    one of `resamples` its bootstrap gives confidence intervals (Koehn 2004).
-
-    Raises ValueError when there are no outputs, or one of them has no reference; Refusal without sacrebleu.
-    """
-    try:
-        from sacrebleu.metrics import BLEU, CHRF  # a slow import, kept out of the page's start
-    except ImportError:
-        raise Refusal("export.no_package", package="sacrebleu") from None
-
-    if not outputs or len(outputs) != len(references) or not all(references):
-        raise ValueError("sacrebleu needs at least one output, and a reference for each")
-    streams = list(zip_longest(*references))  # all first references, all second ones, …; None where a sentence has fewer
-    make_bleu = partial(BLEU, tokenize=tokenize, force=True)  # force: no warning about tokenized input
-    bleu_score, signature, reach = _score_corpus(make_bleu, outputs, streams, resamples)
-    chrf_score, chrf_signature, chrf_reach = _score_corpus(CHRF, outputs, streams, resamples)
-    _clear_cache(make_bleu().tokenizer)
-    scores, ratio = (float(bleu_score.score), float(chrf_score.score)), bleu_score.sys_len / max(bleu_score.ref_len, 1)
-    return Measured(*scores, signature, chrf_signature, bleu_score.totals[-1] == 0, ratio, reach, chrf_reach)
-
-
-def _score_corpus(make: Callable[[], Any], outputs: Sequence[str], streams: list, resamples: int) -> tuple[Any, str, float | None]:
-    """Returns (score, signature, half of the interval) of a metric of sacrebleu."""
-    metric = make()
-    try:
-        score = metric.corpus_score(outputs, streams, n_bootstrap=resamples)
-    except TypeError:  # sacrebleu can't average resamples of which some share nothing with the references: too little for a bootstrap
-        metric, resamples = make(), 1
-        score = metric.corpus_score(outputs, streams)
-    return score, str(metric.get_signature()), float(score._ci) if resamples > 1 else None
-
-
-def _clear_cache(tokenizer: Any) -> None:
-    """Clears sacrebleu's cache of the last 65,536 sentences, as they may be another user's."""
-    for part in (tokenizer, *vars(tokenizer).values()):
-        if hasattr(type(part).__call__, "cache_clear"):
-            type(part).__call__.cache_clear()
-
-
-def tokenization(references: Sequence[str], unit: str | None = None) -> str:
-    """Chooses BLEU's tokenizer: "zh" for Chinese; "char" for text without spaces or a task of characters; else sacrebleu's usual "13a",
-    words and punctuation."""
-    text = "".join("".join(references).split())
-    if len(CHINESE.findall(text)) * 2 > len(text):
-        return "zh"
-    return "char" if (unit or natural_unit(references)) == "characters" else "13a"
-
-
-@dataclass(frozen=True)
-class Score:
-    """Scores of all outputs against the references as their files have them, like the `sacrebleu` program."""
-
-    measured: Measured
-    tokenize: str
-    exact_match: float  # the share of outputs equal to one of their references but for white space and hidden characters
-    ter: float  # edits and shifts of words for 100 words of the references: less is better
-    ter_signature: str
-    ter_reach: float | None
-
-
-def score_outputs(outputs: Sequence[str], references: Sequence[Sequence[str]], tokenize: str | None = None, resamples: int = 1) -> Score:
-    """Scores outputs, each with its references; `tokenize` None: chosen by the references' script. Raises ValueError when there is nothing
-    to score."""
-    tokenize = tokenize or tokenization([reference for several in references for reference in several])
-    measured = measure(outputs, references, tokenize, resamples)
-    from sacrebleu.metrics import TER  # here, as in `measure`
-
-    make_ter = partial(TER, normalized=tokenize == "zh", asian_support=tokenize == "zh")
-    ter, signature, reach = _score_corpus(make_ter, outputs, list(zip_longest(*references)), resamples)
-    same = sum(output in map(normalise, several) for output, several in zip(outputs, references, strict=True))
-    return Score(measured, tokenize, same / len(outputs), float(ter.score), signature, reach)
 
 
 @dataclass(frozen=True)
@@ -219,8 +125,7 @@ def _judge_outputs(corpus: Corpus, items: Sequence[Item], outputs: Sequence[tupl
     references = [corpus.references[item.src] for item in items]
     texts = [tokenizer.decode(ids) for ids in outputs]
     tokenize = tokenization([text for texts in references for text in texts], task.tgt_unit if task else None)
-    words = sum(len(first.split()) + len(CHINESE.findall(first)) for first, *_ in references)  # a Chinese character counts as a word
-    of_words = task is None and tokenize != "char" and words >= WORDS * len(references)
+    of_words = task is None and is_of_words(references, tokenize)
     resamples = RESAMPLES if len(outputs) == progress["evaluated"].of else 1  # too slow to repeat after each slice
     mistakes = []
     for item, ids, answers in zip(items, outputs, references, strict=True):

@@ -12,9 +12,9 @@ import numpy as np
 
 from playground.config import BOS, EOS, MAX_POSITIONS, Refusal
 from playground.data.corpus import Corpus, Item
-from playground.decoding import Trace, greedy, trace
+from playground.decoding import Trace, greedy, max_output_tokens, trace
 from playground.features.shared.queries import results
-from playground.features.shared.queries.reader import Reader, max_output_tokens, traced_parts
+from playground.features.shared.queries.reader import Reader, traced_parts
 from playground.features.shared.queries.results import Piece, SentenceTrace, pieces_from, pieces_of
 from playground.features.shared.queries.validation import BUDGET_S, Evaluated, affordable, in_slices, recorded, tally_of, total
 from playground.inspection.interventions import Change, HeadId, heads, silence

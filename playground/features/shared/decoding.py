@@ -4,13 +4,13 @@ outputs before and after a change of the model."""
 from collections.abc import Sequence
 
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
-from playground.decoding import greedy, trace
+from playground.decoding import greedy, max_output_tokens, trace
 from playground.features.shared import blocks
 from playground.features.shared.figures import attention as pictures, graph
 from playground.features.shared.figures.graph import short
 from playground.features.shared.heads import compute_mask
 from playground.features.shared.queries import results
-from playground.features.shared.queries.reader import Reader, max_output_tokens
+from playground.features.shared.queries.reader import Reader
 from playground.features.shared.queries.results import SentenceTrace
 from playground.features.shared.view import View, texts, tokens
 from playground.inspection.interventions import mark_changes, output_fact, probability_fact
@@ -51,6 +51,28 @@ def draw_attention(view: View, look: SentenceTrace, at: int, layer: int, head: i
     k = int(weights.argmax())
     caption = view.say("page.looks_caption", layer=layer + 1, head=head + 1, token=look.source[k].text, weight=f"{weights[k]:.2f}")
     return picture, caption
+
+
+def default_method(run: Run) -> str:
+    """Returns how a run's sentences are decoded unless a link says otherwise."""
+    return "beam" if run.beam_width > 1 else "greedy"
+
+
+def read_method(view: View, methods: Sequence[str]) -> str:
+    return view.choice("method", methods) or default_method(view.run)
+
+
+def build_method_choice(view: View, methods: Sequence[str], method: str) -> dict:
+    """Builds the choice of the decoding method; the run's default is what a link without one means."""
+    values = ["" if each == default_method(view.run) else each for each in methods]
+    options = [{"value": value, "label": view.say(f"page.method_{each}")} for value, each in zip(values, methods, strict=True)]
+    return blocks.choice("method", "method", view.say("page.method"), options, values[methods.index(method)])
+
+
+def write_gain(view: View) -> list[str]:
+    """Writes how the run's default was chosen, where it was."""
+    gain = view.run.history.beam
+    return [view.say("decoding.gain", **gain.slots)] if gain else []
 
 
 def build_beam_controls(view: View, width: int, length_penalty: float) -> list[dict]:

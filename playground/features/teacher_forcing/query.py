@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from playground.config import EOS, MAX_POSITIONS, Refusal
-from playground.decoding import greedy, trace
+from playground.decoding import greedy, max_output_tokens, trace
 from playground.features.shared.queries import results
-from playground.features.shared.queries.reader import Reader, max_output_tokens, traced_parts
+from playground.features.shared.queries.reader import Reader, traced_parts
 from playground.features.shared.queries.results import SentenceTrace
 from playground.inspection import logits
 from playground.model.transformer import Transformer

@@ -6,7 +6,16 @@ from playground.config import MAX_POSITIONS, UNK, Refusal
 from playground.cursor import choices
 from playground.decoding import Constraints, greedy, sample, search, top_k_top_p_filter
 from playground.features.shared import blocks, panels
-from playground.features.shared.decoding import SEARCHED, build_beam_controls, draw_attention, draw_likeliest, find_wrong_sentences
+from playground.features.shared.decoding import (
+    SEARCHED,
+    build_beam_controls,
+    build_method_choice,
+    draw_attention,
+    draw_likeliest,
+    find_wrong_sentences,
+    read_method,
+    write_gain,
+)  # fmt: skip
 from playground.features.shared.figures import graph
 from playground.features.shared.heads import build_view_choice, choose_head, draw_threads
 from playground.features.shared.queries.results import Candidate, SentenceTrace
@@ -15,7 +24,7 @@ from playground.features.translate import query, steps as decoding_steps
 from playground.features.translate.price_query import CACHES, LENGTHS, Price, compute_price
 from playground.features.translate.query import METHODS, DecodingOptions, Translation
 from playground.model.kv_cache import KVCache
-from playground.words import listed, percentage
+from playground.words import listed, paragraph, percentage
 
 WARM = 2.0  # temperature suggested when all outputs are the same
 SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
@@ -23,7 +32,7 @@ SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
 
 @panels.declare("translate", "use", 1)
 def panel(view: View) -> dict:
-    method = view.choice("method", METHODS)
+    method = read_method(view, METHODS)
     words = {name: tuple(view.field(name).split()) for name in ("must", "must_not")} if method == "beam" else {}
     options = DecodingOptions(
         method=method,
@@ -63,7 +72,7 @@ def panel(view: View) -> dict:
             *_build_greedy_note(view, best),
             *_build_prefix_notes(view, answer),
             *([blocks.text("copied", copied_note, css="pg-caption")] if copied else []),
-            blocks.text("verdict", _write_verdict(view, best, answer.references), css="pg-caption"),
+            blocks.text("verdict", paragraph([_write_verdict(view, best, answer.references), *write_gain(view)]), css="pg-caption"),
             *(_build_spread(view, options) if options.method == "sample" else []),
             *(decoding_steps.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
             _build_step(view, answer, options),
@@ -97,7 +106,7 @@ def _suggest_sentence(view: View) -> dict | None:
 
 
 def _build_controls(view: View, options: DecodingOptions) -> list[dict]:
-    controls = [view.offer("method", "method", "page.method", METHODS, options.method)]
+    controls = [build_method_choice(view, METHODS, options.method)]
     if options.method == "beam":
         controls += build_beam_controls(view, options.width, options.length_penalty)
         hint = view.say("decoding.must_hint")

@@ -20,6 +20,7 @@ from playground.decoding import (
     Verdict,
     classify,
     greedy,
+    max_output_tokens,
     multiplications,
     positions,
     sample,
@@ -29,7 +30,7 @@ from playground.decoding import (
 )  # fmt: skip
 from playground.decoding.constraints import FREE, find_ends
 from playground.features.shared.queries import results
-from playground.features.shared.queries.reader import CHARACTERS, Greedy, Reader, max_output_tokens, traced_parts
+from playground.features.shared.queries.reader import CHARACTERS, Greedy, Reader, traced_parts
 from playground.features.shared.queries.results import Candidate, Piece, SentenceTrace, pieces_from, pieces_of
 from playground.model.transformer import Transformer
 from playground.reading.text import normalise

@@ -16,11 +16,10 @@ from playground.cli import main
 from playground.config import EOS, MAX_POSITIONS, UNK, Experiment, ModelConfig, Refusal
 from playground.data.corpus import build_corpus
 from playground.data.tokenizers import CharacterTokenizer, WordTokenizer
-from playground.decoding import classify, greedy, search
+from playground.decoding import classify, greedy, max_output_tokens, search
 from playground.decoding.model_decoder import ModelDecoder
 from playground.features.evaluation.query import scores
 from playground.features.shared.queries.activations import activations
-from playground.features.shared.queries.reader import max_output_tokens
 from playground.features.teacher_forcing.query import compare
 from playground.features.translate import query as copying
 from playground.features.translate.price_query import CACHES, LENGTHS, compute_price
@@ -33,6 +32,7 @@ from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import write_run
 from playground.runs.queue import train_inline
 from playground.tasks.toy_tasks import TASKS, references
+from playground.training.bleu import BeamGain
 from playground.variants import build
 from playground.words import say
 from tests.runs.tiny import refused
@@ -74,6 +74,16 @@ def test_beam_search_shows_its_tree_a_score_that_can_be_worked_out_and_the_verdi
     easy = ask(site, method="beam")
     assert (block(easy, "beam-verdict")["text"], find(easy, "greedy")) == (say("en", "decoding.found"), None)
     assert find(ask(site, method="beam", text="h9llo"), "beam-verdict") is None  # nobody knows the right answer
+
+
+def test_the_method_that_scored_higher_is_the_default_of_both_tabs(site, monkeypatch):
+    monkeypatch.setattr(site.runs.get("reverse").history, "beam", BeamGain(200, 1.0, 2.0))
+    for tab, caption, others in (("translate", "verdict", ["sample"]), ("evaluation", "scores-caption", [])):
+        chosen, greedy_way = (site.panel(tab, run="reverse", text="hi", **way) for way in ({}, {"method": "greedy"}))
+        assert [option["value"] for option in block(chosen, "method")["options"]] == ["greedy", "", *others]
+        assert (block(chosen, "method")["value"], block(greedy_way, "method")["value"]) == ("", "greedy")
+        assert (find(chosen, "beam") is None, find(greedy_way, "beam") is None) == (False, True)
+        assert say("en", "decoding.gain", count=200, width=4, beam="2.0", greedy="1.0") in block(chosen, caption)["text"]
 
 
 def test_constraints_are_drawn_with_what_they_cost_and_one_that_cannot_be_met_leaves_the_fields(site):

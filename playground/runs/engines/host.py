@@ -24,6 +24,7 @@ from playground.runs.replay import Completion, Frame, Parameters, Replay, Replay
 from playground.runs.rounded import RoundedParameters
 from playground.runs.run import Run, Snapshot
 from playground.runs.runtime import REAL, Runtime
+from playground.training.bleu import BeamGain
 from playground.training.loop import Diverged, Training
 
 Arrays = Mapping[str, np.ndarray]
@@ -60,6 +61,7 @@ class Increment:
     diagnostics: Sequence[Mapping[str, float]]
     events: Sequence[tuple[int, str, Any]]
     probes: tuple[Probe, ...]
+    beam: BeamGain | None
     snapshot: tuple[int, Arrays] | None
     pictures: Sequence[Picture]
     best: tuple[int, Arrays] | None  # a new best step, if the run keeps it
@@ -89,7 +91,8 @@ class Cursor:
         self._snapshot, self._message = run.snapshot, run.message
         return Increment(
             run.step, run.seconds, run.message if has_message else None, steps, validations, diagnostics, events,
-            run.probes if has_snapshot else (), (run.snapshot.step, to_arrays(run.snapshot.parameters)) if has_snapshot else None, pictures,
+            run.probes if has_snapshot else (), history.beam,
+            (run.snapshot.step, to_arrays(run.snapshot.parameters)) if has_snapshot else None, pictures,
             best and (best[0], to_arrays(best[1])),
         )  # fmt: skip
 
@@ -109,6 +112,7 @@ def apply_increment(increment: Increment, run: Run) -> None:
         history.add_diagnostics(int(row["step"]), {name: number for name, number in row.items() if name != "step"})
     history.events += increment.events
     history.probes = increment.probes or history.probes
+    history.beam = increment.beam
     run.step, run.seconds = increment.step, increment.seconds
     run.message = increment.message or run.message
     for picture in increment.pictures:

@@ -88,7 +88,7 @@ function markExample() {
   const place = document.getElementById("pg-result");
   if (!place) return;
   const isEmpty = document.getElementById("pg-sentence").value === "";
-  const isGreedy = cursor.tab === "translate" && cursor.method !== "greedy"; // the line always is
+  const isGreedy = cursor.tab === "translate" && !["", "greedy"].includes(cursor.method); // the line always is
   const key = isEmpty ? "example" : isGreedy ? "greedy_line" : "";
   place.classList.toggle("is-example", isEmpty);
   if (key) place.dataset.said = say(key);

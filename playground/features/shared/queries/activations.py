@@ -9,9 +9,9 @@ import numpy as np
 
 from playground import cursor
 from playground.config import BOS, SPECIAL_TOKENS, Refusal
-from playground.decoding import greedy, trace
+from playground.decoding import greedy, max_output_tokens, trace
 from playground.features.shared.queries import results
-from playground.features.shared.queries.reader import REFERENCE, Reader, max_output_tokens, traced_parts
+from playground.features.shared.queries.reader import REFERENCE, Reader, traced_parts
 from playground.features.shared.queries.results import Piece, SentenceTrace, pieces_from, pieces_of
 from playground.inspection.activations import Stage, record
 from playground.inspection.derivation import Derivation, explain

@@ -9,7 +9,7 @@ import numpy as np
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, UNK, Refusal
 from playground.data.corpus import SPLITS
 from playground.data.corpus_check import Statistics
-from playground.decoding import Hypothesis, Pass, Trace, greedy, trace
+from playground.decoding import Hypothesis, Pass, Trace, greedy, max_output_tokens, trace
 from playground.features.shared.queries import results
 from playground.features.shared.queries.results import Likely, Piece, SentenceTrace, likely_of, pieces_from, pieces_of
 from playground.model.transformer import Transformer
@@ -29,7 +29,6 @@ REMEMBERED, REMEMBERED_BYTES = 4096, 32_000_000  # answers
 STEPS, STEPS_BYTES = 8, 400_000_000  # training steps taken apart; one of a wide model may take 370 MB, and every click reads it again
 CHARACTERS = 5_000  # of one sentence; a longer one has too many tokens for any model
 TIMEOUT_S = 60.0  # of a request
-EXTRA_TOKENS, EXTRA = 16, 1.25  # an output may have EXTRA_TOKENS beyond twice its source, or EXTRA times the longest target's tokens
 
 
 class Greedy(NamedTuple):
@@ -266,12 +265,6 @@ class Reader:
 def _cache_key(number: int, work: Callable, key: tuple) -> tuple:
     """Returns the cache key of an answer of the model with this number."""
     return number, work.__module__, work.__qualname__, key
-
-
-def max_output_tokens(longest_target: int, source: float) -> int:
-    """Limits an output's tokens, EOS included, for a source of `source` tokens without EOS and a model trained on targets of up to
-    `longest_target`. Short sources may have long answers (a word and its meaning), and a truncated output is never right."""
-    return min(MAX_POSITIONS, max(round(2 * source) + EXTRA_TOKENS, round(EXTRA * longest_target)))
 
 
 def traced_parts(traced: Trace) -> tuple:
