@@ -4,7 +4,7 @@ from playground.features.evaluation import figure as pictures, query as evaluati
 from playground.features.evaluation.lengths_query import REACH, Lengths, exact_facts, lengths, line_fact, missing_facts, token_facts
 from playground.features.evaluation.query import Mistake, Scores, score_upload, scores
 from playground.features.shared import blocks, naming as compare, panels, uploading
-from playground.features.shared.decoding import build_beam_controls, build_method_choice, read_method, write_gain
+from playground.features.shared.decoding import build_beam_controls, build_gain, build_method_choice, read_method
 from playground.features.shared.view import View, format_share, measured, percent, tokens
 from playground.runs.run import Run
 from playground.words import listed, paragraph
@@ -28,6 +28,7 @@ def panel(view: View) -> dict:
     options = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits]
     numbers = [
         blocks.row("controls", *_build_controls(view, options, split, method, width, penalty), css="controls"),
+        *build_gain(view),
         _build_table(view, report, width),
         blocks.text("scores-caption", paragraph([*_write_captions(view, report, split, width), view.step_note(report.step)]), "pg-caption"),
     ]
@@ -87,7 +88,6 @@ def _write_captions(view: View, report: Scores, split: str, beam: int) -> list[s
     count, total, step = report.sentences, f"{report.evaluated.of:,}", f"{report.step:,}"
     decoding = view.say("evaluation.decoded_greedy") if beam == 1 else view.say("evaluation.decoded_beam", width=beam)
     sentences = [view.say("evaluation.tried", count=count, all=total, split=view.say(f"evaluation.{split}"), how=decoding, step=step)]
-    sentences += write_gain(view)
     if margin := report.measured.bleu_reach:  # None or 0 (all outputs right) gives no interval
         low, high = max(report.measured.bleu - margin, 0.0), min(report.measured.bleu + margin, 100.0)
         sentences.append(view.say("evaluation.trusted", low=f"{low:.1f}", high=f"{high:.1f}", count=count))

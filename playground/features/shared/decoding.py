@@ -69,10 +69,10 @@ def build_method_choice(view: View, methods: Sequence[str], method: str) -> dict
     return blocks.choice("method", "method", view.say("page.method"), options, values[methods.index(method)])
 
 
-def write_gain(view: View) -> list[str]:
-    """Writes how the run's default was chosen, where it was."""
+def build_gain(view: View) -> list[dict]:
+    """Builds the line that says how the run's default was chosen, where it was."""
     gain = view.run.history.beam
-    return [view.say("decoding.gain", **gain.slots)] if gain else []
+    return [blocks.text("gain", view.say("decoding.gain", **gain.slots), "pg-caption")] if gain else []
 
 
 def build_beam_controls(view: View, width: int, length_penalty: float) -> list[dict]:

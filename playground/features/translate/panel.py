@@ -9,12 +9,12 @@ from playground.features.shared import blocks, panels
 from playground.features.shared.decoding import (
     SEARCHED,
     build_beam_controls,
+    build_gain,
     build_method_choice,
     draw_attention,
     draw_likeliest,
     find_wrong_sentences,
     read_method,
-    write_gain,
 )  # fmt: skip
 from playground.features.shared.figures import graph
 from playground.features.shared.heads import build_view_choice, choose_head, draw_threads
@@ -24,7 +24,7 @@ from playground.features.translate import query, steps as decoding_steps
 from playground.features.translate.price_query import CACHES, LENGTHS, Price, compute_price
 from playground.features.translate.query import METHODS, DecodingOptions, Translation
 from playground.model.kv_cache import KVCache
-from playground.words import listed, paragraph, percentage
+from playground.words import listed, percentage
 
 WARM = 2.0  # temperature suggested when all outputs are the same
 SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
@@ -67,12 +67,13 @@ def panel(view: View) -> dict:
         "step": answer.step,
         "blocks": [
             blocks.row("controls", *controls, unknown_choice if has_unknown else None, _suggest_sentence(view), css="controls"),
+            *build_gain(view),
             *refused,
             *([blocks.chips("candidates", *lines, pick="tgt")] if differs else []),
             *_build_greedy_note(view, best),
             *_build_prefix_notes(view, answer),
             *([blocks.text("copied", copied_note, css="pg-caption")] if copied else []),
-            blocks.text("verdict", paragraph([_write_verdict(view, best, answer.references), *write_gain(view)]), css="pg-caption"),
+            blocks.text("verdict", _write_verdict(view, best, answer.references), css="pg-caption"),
             *(_build_spread(view, options) if options.method == "sample" else []),
             *(decoding_steps.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
             _build_step(view, answer, options),
