@@ -18,7 +18,7 @@ from playground.reading.text import normalise
 WORDS = 4  # words of a mean reference from which BLEU is the main score; below, exact match is
 CHINESE = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
 MIN_COMPARED, MAX_COMPARED = 50, 200  # sentences on which a beam and greedy decoding are compared; fewer say too little
-OPERATIONS = 4e11  # of that comparison at most: some seconds of a core, as sentences are decoded side by side
+OPERATIONS = 2e11  # of that comparison at most: some seconds of a core, as sentences are decoded side by side
 
 
 class Measured(NamedTuple):
