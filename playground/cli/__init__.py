@@ -8,6 +8,7 @@ command imports what it needs when it is called.
 import argparse
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from typing import NamedTuple
 from playground import __version__
 from playground.cli import decoding, reports, sharing, training
 from playground.cli.options import INTERRUPTED, Commands, Parser, add_command, explain_error
-from playground.config import Refusal
+from playground.config import CALLS, Refusal
 
 STARTING = "Starting the playground: a few seconds. Ctrl-C saves what is trained and stops."
 
@@ -54,11 +55,23 @@ def serve(options: argparse.Namespace) -> int:
 
 
 def start_page() -> None:
-    """Serves the page until a signal; says so before the imports, which take seconds."""
+    """Serves the page until a signal; says so before the imports, which take seconds.
+
+    Gradio's reload mode (`gradio app.py`) calls it again in a thread, when it has begun to watch and after each change of a file: then the
+    process saves what is trained and begins anew. Raises what the changed files raise; the server goes on meanwhile.
+    """
+    calls = int(os.environ.get(CALLS, 0)) + ("GRADIO_WATCH_DIRS" in os.environ)
+    os.environ[CALLS] = str(min(calls, 2))
+    if calls == 2:
+        return
     gc.disable()  # imports leave no garbage, and looking for it takes a fifth of the start; the server turns it on again
     print(STARTING, flush=True)
     from playground.ui.server import serve as serve_until_signal
 
+    if calls > 2:
+        os.environ[CALLS] = str(calls)
+        signal.raise_signal(signal.SIGTERM)
+        raise SystemExit  # ends the thread; `shut_down` replaces the process
     serve_until_signal()
 
 

@@ -26,7 +26,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 
 from playground import logs
-from playground.config import Refusal
+from playground.config import CALLS, Refusal
 from playground.features.map.panel import PLANS
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.uploading import UPLOADS
@@ -234,8 +234,9 @@ class Shutdown:
 
 
 def shut_down(demo: gr.Blocks, runs: Runs, backup: Any = None) -> None:
-    """Stops accepting requests, saves training runs, uploads the backup and exits with 0. Open streams report the interruption. Threads
-    still answering are abandoned: torch may abort an interpreter that cleans up around them."""
+    """Stops accepting requests, saves training runs, uploads the backup and exits with 0, or after a change in reload mode begins anew.
+    Open streams report the interruption. Threads still answering are abandoned: torch may abort an interpreter that cleans up around
+    them."""
     gradio_private.stop_server(demo)
     runs.close()
     if backup:
@@ -246,4 +247,6 @@ def shut_down(demo: gr.Blocks, runs: Runs, backup: Any = None) -> None:
         logging.shutdown()
         sys.stdout.flush()
         sys.stderr.flush()
+    if int(os.environ.pop(CALLS, 0)) > 2:
+        os.execv(sys.executable, sys.orig_argv)
     os._exit(0)

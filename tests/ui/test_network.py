@@ -19,6 +19,7 @@ from gradio.tunneling import Tunnel
 from starlette.requests import Request
 
 import playground.ui
+from playground import cli
 from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui import gradio_private, network, server
@@ -33,7 +34,7 @@ PRIVATE = re.compile(r"(from|import) gradio\.|gr\.\w+\._|demo\._|\b_queue\b|demo
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch):
-    for name in ("PLAYGROUND_PROXIES", "SPACE_ID", "GRADIO_SHARE", "GRADIO_SERVER_NAME", "PORT", "GRADIO_SERVER_PORT"):
+    for name in ("PLAYGROUND_PROXIES", "SPACE_ID", "GRADIO_SHARE", "GRADIO_SERVER_NAME", "PORT", "GRADIO_SERVER_PORT", "PLAYGROUND_CALLS"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -149,6 +150,16 @@ def test_the_end_takes_no_more_requests_and_saves_before_it_leaves(monkeypatch):
     monkeypatch.setattr(server.os, "_exit", lambda code: order.append(("left", code)))
     server.shut_down(demo, runs)
     assert order == [("saved", True), "tunnel", ("left", 0)]
+    monkeypatch.setenv("GRADIO_WATCH_DIRS", "/app")
+    monkeypatch.setattr(cli.signal, "raise_signal", lambda number: server.shut_down(demo, runs))
+    monkeypatch.setattr(server.os, "execv", lambda *command: order.append(command))
+    monkeypatch.setattr(server, "serve", lambda: order.append("served"))
+    cli.start_page()
+    cli.start_page()  # once more when the files are watched
+    assert order[3:] == ["served"]
+    with pytest.raises(SystemExit):  # a file has changed
+        cli.start_page()
+    assert order[4:] == [("saved", True), "tunnel", (sys.executable, sys.orig_argv), ("left", 0)]
 
 
 def test_nothing_else_touches_it_and_the_process_of_a_share_link_ends_with_ours():

@@ -78,9 +78,9 @@ def test_beam_search_shows_its_tree_a_score_that_can_be_worked_out_and_the_verdi
 
 def test_the_method_that_scored_higher_is_the_default_of_both_tabs(site, monkeypatch):
     monkeypatch.setattr(site.runs.get("reverse").history, "beam", BeamGain(200, 1.0, 2.0))
-    for tab, others in (("translate", ["sample"]), ("evaluation", [])):
+    for tab, more in (("translate", ["sample"]), ("evaluation", [])):
         chosen, greedy_way = (site.panel(tab, run="reverse", text="hi", **way) for way in ({}, {"method": "greedy"}))
-        assert [option["value"] for option in block(chosen, "method")["options"]] == ["greedy", "", *others]
+        assert [option["value"] for option in block(chosen, "method")["options"]] == ["greedy", "", *more]
         assert (block(chosen, "method")["value"], block(greedy_way, "method")["value"]) == ("", "greedy")
         assert (find(chosen, "beam") is None, find(greedy_way, "beam") is None) == (False, True)
         assert say("en", "decoding.gain", count=200, width=4, beam="2.0", greedy="1.0") == block(chosen, "gain")["text"]
