@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from benchmarks.server import ROUTES, Client, Server, app, endless, free_port, wait_for_answer
+from benchmarks.server import ROUTES, Client, Server, app, endless, free_port, train, wait_for_answer
 from benchmarks.suite import Missing, note, some_of, tiny
 from benchmarks.tables import markdown, milliseconds, percentile, seconds, show_summary, summary, whole
 from playground.features.registry import TABS
@@ -220,7 +220,7 @@ def measure_panels(options: argparse.Namespace, server: Server) -> dict:
     {"rows": [{"panel", "bytes", "idle": {"median", "p95"}, "training": {...}}]}
     """
     knobs = dict(options.set)
-    ended = server.ask("train", knobs=knobs)
+    ended = train(server, knobs)
     idle = _ask_all(server.port, ended, options)
     with endless(server, knobs) as training:
         busy = _ask_all(server.port, training, options)
