@@ -2,8 +2,6 @@
 
 import argparse
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import torch
@@ -30,19 +28,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> dict:
     """{"rows": [{"lab", "arms", "cpu_seconds": summary over the seeds, "answers": of each seed, "expects", "holds": see `holds`, "overall":
     the answer over all seeds, but of a mystery, "numbers": of that verdict}]}."""
-    with _computed_in(getattr(torch, options.dtype)):
-        return {"rows": [_row(LABS[name], options) for name in options.labs]}
-
-
-@contextmanager
-def _computed_in(dtype: torch.dtype) -> Iterator[None]:
-    """Parameters, activations and sums are of this type. The same seed draws other numbers in another type: another beginning too."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
+    torch.set_default_dtype(getattr(torch, options.dtype))  # the same seed draws other numbers in another type: another beginning too
+    return {"rows": [_row(LABS[name], options) for name in options.labs]}
 
 
 def _row(bench: ControlledExperiment, options: argparse.Namespace) -> dict:

@@ -29,11 +29,13 @@ FILES = {"tatoeba": "tatoeba/cmn-eng/cmn-eng.2021-07.attrib3col.txt.gz", "scan":
 MADE = ("inflections",)
 ROWS = 50  # sentences decoded at once
 ONSETS = ["b", "br", "d", "dr", "f", "fl", "g", "gr", "k", "kl", "l", "m", "n", "p", "pl", "r", "s", "st", "t", "tr", "v", "z"]
-VOWELS = ["a", "e", "i", "o", "u", "au", "ei"]
-CODAS = ["k", "l", "m", "n", "p", "r", "s", "t"]
 STRONG = "kp"  # stems that end so change their vowel
-UMLAUT = {"a": "ä", "o": "ö", "u": "ü", "au": "äu"}
-PAST = {"a": "u", "e": "a", "i": "a", "o": "a"}
+UMLAUT, PAST = str.maketrans("aou", "äöü"), str.maketrans("aeio", "uaaa")
+FORMS = {  # features -> a form of weak verbs, of strong ones
+    "V;IND;PRS;1;SG": ("{0}e", "{0}e"), "V;IND;PRS;2;SG": ("{0}st", "{1}st"), "V;IND;PRS;3;SG": ("{0}t", "{1}t"),
+    "V;IND;PRS;1;PL": ("{0}en", "{0}en"), "V;IND;PST;1;SG": ("{0}te", "{2}"), "V;IND;PST;3;PL": ("{0}ten", "{2}en"),
+    "V.PTCP;PST": ("ge{0}t", "ge{0}en"), "V.PTCP;PRS": ("{0}end", "{0}end"),
+}  # fmt: skip
 SMOKE = {"new_pairs": 10, "words": 40, "tasks": list(MADE), "set": [("steps", 3), ("d_model", 16), ("d_ff", 16)]}
 
 
@@ -99,31 +101,19 @@ def scores_of(model: Transformer, corpus: Corpus, sources: list[str], references
 
 
 def inflections(lemmas: int, more: int, seed: int) -> tuple[bytes, tuple[tuple[str, str], ...]]:
-    """Makes verbs in eight forms each. Returns a file of lemma, form and features, and (source, target) of verbs that are not in it.
-
-    Some stems change their vowel."""
-    dice, tables = random.Random(seed), dict[str, list[tuple[str, str]]]()
-    while len(tables) < lemmas + more:
-        syllables = [dice.choice(ONSETS) + dice.choice(VOWELS) for _ in range(dice.choice((0, 0, 1)))]
-        onset, vowel, coda = dice.choice(ONSETS), dice.choice(VOWELS), dice.choice(CODAS)
-        tables.setdefault("".join([*syllables, onset, vowel, coda, "en"]), _forms("".join([*syllables, onset]), vowel, coda))
-    rows = [[(lemma, form, features) for features, form in forms] for lemma, forms in tables.items()]
-    learnt = [row for table in rows[:lemmas] for row in table]
-    dice.shuffle(learnt)
-    new = tuple((f"{lemma} {features}", form) for table in rows[lemmas:] for lemma, form, features in table)
-    return "".join("\t".join(row) + "\n" for row in learnt).encode(), new
-
-
-def _forms(begin: str, vowel: str, coda: str) -> list[tuple[str, str]]:
-    strong, e = coda in STRONG, "e" if coda == "t" else ""
-    stem, changed = begin + vowel + coda, begin + (UMLAUT.get(vowel, vowel) if coda in STRONG else vowel) + coda
-    past = begin + PAST.get(vowel, vowel) + coda if strong else f"{stem}{e}te"
-    return [
-        ("V;IND;PRS;1;SG", f"{stem}e"), ("V;IND;PRS;2;SG", changed + e + ("t" if coda == "s" else "st")),
-        ("V;IND;PRS;3;SG", f"{changed}{e}t"), ("V;IND;PRS;1;PL", f"{stem}en"), ("V;IND;PST;1;SG", past),
-        ("V;IND;PST;3;PL", past + ("en" if strong else "n")), ("V.PTCP;PST", f"ge{stem}" + ("en" if strong else f"{e}t")),
-        ("V.PTCP;PRS", f"{stem}end"),
+    """Makes verbs in eight forms each. Returns a file of lemma, form and features, and (source, target) of verbs that are not in it."""
+    dice, stems = random.Random(seed), dict[str, None]()  # in the order that they are drawn
+    while len(stems) < lemmas + more:
+        syllables = [dice.choice(ONSETS) + dice.choice("aeiou") for _ in range(dice.choice((1, 1, 2)))]
+        stems["".join([*syllables, dice.choice("klmnprst")])] = None
+    rows = [
+        (f"{stem}en", forms[stem[-1] in STRONG].format(stem, stem.translate(UMLAUT), stem.translate(PAST)), features)
+        for stem in stems for features, forms in FORMS.items()
     ]  # fmt: skip
+    learnt = rows[: lemmas * len(FORMS)]
+    dice.shuffle(learnt)
+    new = tuple((f"{lemma} {features}", form) for lemma, form, features in rows[len(learnt) :])
+    return "".join("\t".join(row) + "\n" for row in learnt).encode(), new
 
 
 def table(result: dict) -> str:

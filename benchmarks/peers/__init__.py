@@ -158,7 +158,6 @@ def _train(experiment: Experiment, target: float) -> dict:
             if validation.exact_match >= target:
                 break
         now = time.perf_counter()
-        training.parallel_map = map
     return {
         "seconds": now - started,
         "preparing": prepared - started,

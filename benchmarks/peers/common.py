@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -115,14 +116,14 @@ def exact_match(model: nn.Module, logits: Callable[[Batch], Tensor], batches: li
     return right / sum(len(batch.src) for batch in batches)
 
 
-def train(model: nn.Module, update: Callable[[Batch], int], logits: Callable[[Batch], Tensor], task: Task, watch: Watch) -> None:
-    """Trains a peer until the watch says stop. `update` says how many cells, padding and all, it computed."""
+def train(learner: Any, task: Task, watch: Watch) -> None:
+    """Trains a peer until the watch says stop. Its `update` says how many cells, padding and all, it computed."""
     questions = exam(task.heldout)
-    model.train()
+    learner.model.train()
     for batch in batches(task):
-        cells = update(batch)
+        cells = learner.update(batch)
         tokens = int((batch.src != PAD).sum() + (batch.tgt_out != PAD).sum())
-        if watch.step(tokens, cells, lambda: exact_match(model, logits, questions)):
+        if watch.step(tokens, cells, lambda: exact_match(learner.model, learner.logits, questions)):
             return
 
 
@@ -142,7 +143,7 @@ def learn(job: dict) -> dict:
         watch = Watch(target, limit)
         learner = module.Learner(task)
         watch.prepared()
-        learner.train(watch)
+        train(learner, task, watch)
     return watch.counts | {"parameters": sum(parameter.numel() for parameter in learner.model.parameters())}
 
 
