@@ -15,12 +15,11 @@ from playground.config import Experiment
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.suggestion import suggest
 from playground.decoding import greedy
-from playground.features.evaluation.query import measure, tokenization
+from playground.features.evaluation.query import score_outputs
 from playground.features.shared.queries.reader import max_output_tokens
 from playground.model.transformer import Transformer
 from playground.reading.column_mapping import Choices
 from playground.reading.pairs import Pairs
-from playground.reading.text import normalise
 from playground.runs.upload_process import read
 from playground.training.loop import Training
 
@@ -95,9 +94,8 @@ def scores_of(model: Transformer, corpus: Corpus, sources: list[str], references
         ids = [corpus.src_tokenizer.encode(source) for source in sources[start : start + ROWS]]
         hypotheses = greedy(model, ids, max_output_tokens(corpus.longest_target, max(map(len, ids))))
         texts += [corpus.tgt_tokenizer.decode(hypothesis.ids) for hypothesis in hypotheses]
-    measured = measure(texts, references, tokenization([text for answers in references for text in answers]))
-    exact = sum(text in map(normalise, answers) for text, answers in zip(texts, references, strict=True)) / len(texts)
-    return {"asked": len(texts), "exact": exact, "bleu": measured.bleu, "chrf": measured.chrf}
+    scored = score_outputs(texts, references)
+    return {"asked": len(texts), "exact": scored.exact_match, "bleu": scored.measured.bleu, "chrf": scored.measured.chrf}
 
 
 def inflections(lemmas: int, more: int, seed: int) -> tuple[bytes, tuple[tuple[str, str], ...]]:

@@ -2,10 +2,10 @@
 
 import argparse
 import json
+import math
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from importlib import import_module
@@ -16,10 +16,10 @@ from pathlib import Path
 import torch
 
 from benchmarks.machine import cores
-from benchmarks.peers.common import Setting
+from benchmarks.peers.common import Setting, Watch
 from benchmarks.suite import Missing, note, some_of, tiny
 from benchmarks.tables import markdown, percent, seconds, show_summary, summary, whole
-from playground.config import PAD, Experiment, limits, preset
+from playground.config import Experiment, limits, preset
 from playground.data.batches import batches, split_batch
 from playground.data.corpus import Corpus, build_corpus
 from playground.runs.limits import machine_devices
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> dict:
     peers = [peer for peer in options.peers if PACKAGES[peer] in versions]
     if options.warm:
         warm_up()
-        _train(Experiment().with_(**{"task": "copy", "train_size": 2000} | dict(options.set) | {"steps": WARM_STEPS}), 2.0)
+        _ours(Experiment().with_(**{"task": "copy", "train_size": 2000} | dict(options.set) | {"steps": WARM_STEPS}), 2.0)
     groups: dict[tuple[str, str], list[dict]] = {}
     for training in _trainings(options, first, base, corpus, peers, missing):
         note("{who:<13} {setting:<6} {seconds:6.2f} s, {cpu_seconds:6.2f} s CPU, step {step}, {exact_match:.1%}".format(**training))
@@ -104,7 +104,7 @@ def _trainings(
     for turn in range(options.our_seeds):
         for name in options.presets:
             knobs = {"seed": first + turn, "data_seed": base.data.data_seed, "threads": 1} | dict(options.set)
-            yield {"who": name, "setting": "ours"} | _ours(preset(name).with_(**knobs), corpus)
+            yield {"who": name, "setting": "ours"} | _ours(preset(name).with_(**knobs))
         for name, peer in jobs[turn :: options.our_seeds]:
             size = asdict(sizes(peer, name, base, options.width))
             job = {"peer": peer, "setting": size, "seed": first, "target": TARGET, "limit": options.limit, "warm": options.warm}
@@ -124,48 +124,22 @@ def sizes(peer: str, name: str, base: Experiment, width: int) -> Setting:
     return replace(own, d_model=narrower, d_ff=own.d_ff * narrower // own.d_model)
 
 
-def _ours(experiment: Experiment, corpus: Corpus) -> dict:
-    """Trains a preset; counts from outside what a peer's watch counts."""
-    before, spent = time.perf_counter(), time.process_time()
-    trained = _train(experiment, TARGET)
-    busy = (time.process_time() - spent) / (time.perf_counter() - before)
-    config, training = experiment.training, Training(experiment, corpus)
-    tokens = cells = 0
-    for items in islice(batches(corpus.train, config.batch_size, config.batch_unit, config.seed), trained["step"]):
-        for batch in split_batch(items, len(training.replicas), config.packing):
-            tokens += int((batch.src != PAD).sum() + (batch.tgt_out != PAD).sum())
-            cells += batch.src.numel() + batch.tgt_in.numel()
-    parameters = sum(parameter.numel() for parameter in training.model.parameters())
-    # The process goes on after the target, to look at other pairs: its share of CPU time is the same.
-    return trained | {"cpu_seconds": trained["seconds"] * busy, "tokens": tokens, "cells": cells, "parameters": parameters}
-
-
-def _train(experiment: Experiment, target: float) -> dict:
-    """Trains up to the target: no thread, no replay, no page."""
+def _ours(experiment: Experiment, target: float = TARGET) -> dict:
+    """Trains a preset up to the target: no thread, no replay, no page. Returns what the watch counted, and the number of parameters."""
     config = experiment.training
     with cores(1) as parallel_map:
-        started = time.perf_counter()
+        watch = Watch(target, math.inf)
         corpus = build_corpus(experiment.data)
-        prepared = time.perf_counter()
-        training, validation, validating = Training(experiment, corpus, machine_devices()[0]), None, 0.0
+        training = Training(experiment, corpus, machine_devices()[0])
         training.parallel_map = parallel_map
+        watch.prepared()
         for step in training.steps():
-            if step.step % config.eval_every and step.step != config.steps:
-                continue
-            before = time.perf_counter()
-            validation = training.validate()
-            validating += time.perf_counter() - before
-            if validation.exact_match >= target:
+            if watch.step(step.tokens, 0, lambda: training.validate().exact_match, step.step == config.steps):
                 break
-        now = time.perf_counter()
-    return {
-        "seconds": now - started,
-        "preparing": prepared - started,
-        "validating": validating,
-        "step": training.step,
-        "exact_match": validation.exact_match,
-        "reached": validation.exact_match >= target,
-    }
+    for items in islice(batches(corpus.train, config.batch_size, config.batch_unit, config.seed), training.step):
+        for batch in split_batch(items, len(training.replicas), config.packing):
+            watch.counts["cells"] += batch.src.numel() + batch.tgt_in.numel()
+    return watch.counts | {"parameters": sum(parameter.numel() for parameter in training.model.parameters())}
 
 
 def _pairs(corpus: Corpus) -> dict:

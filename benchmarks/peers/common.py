@@ -21,7 +21,7 @@ from playground.config import PAD
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Item
 
-EVERY = 1.0  # seconds of training between two examinations, at least
+EVERY = 0.5  # seconds of training between two examinations, at least
 SHARE = 0.05  # of a run's time that examinations may take
 EXAM_ROWS = 100  # pairs in one forward pass of an examination
 
@@ -68,13 +68,13 @@ class Watch:
         self._last = time.perf_counter()
         self.counts["preparing"] = self._last - self._started
 
-    def step(self, tokens: int, cells: int, examine: Callable[[], float]) -> bool:
+    def step(self, tokens: int, cells: int, examine: Callable[[], float], is_last: bool = False) -> bool:
         """After every update: `tokens` of its `cells` were no padding; `examine` gives the exact match. True when it is time to stop."""
         counts, now = self.counts, time.perf_counter()
         counts["step"] += 1
         counts["tokens"] += tokens
         counts["cells"] += cells
-        over = now - self._started >= self._limit
+        over = is_last or now - self._started >= self._limit
         if now - self._last < self._pause and not over:
             return False
         counts["exact_match"] = examine()

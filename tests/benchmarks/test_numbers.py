@@ -141,7 +141,7 @@ def test_a_release_is_kept_on_one_page_and_what_got_worse_is_marked(capsys, tmp_
 
 @pytest.mark.parametrize(("arguments", "reason"), [
     (("compare", "nothing.json", "nowhere.json"), "nothing.json"), (("show", "a", "b"), "show takes one"),
-    (("tasks", "--set", "d_model=63"), "64"), (("--smoke", "tasks"), "NAME comes first"), (("--nothing",), "--nothing"),
+    (("tasks", "--set", "d_model=63"), "64"), (("--smoke", "tasks"), "unrecognized arguments: tasks"), (("--nothing",), "--nothing"),
     (("page", "--parts", "start,end"), "'end' is none of start, first_load, panels"),
     (("real", "--tasks", "scan", "--smoke", "--data", "nowhere"), "tasks_train_simple.txt.gz"),
 ])  # fmt: skip
