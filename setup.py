@@ -1,7 +1,7 @@
 """The packages of an installation: ours, without the tests that lie beside some of their modules, and in them the runs that ship with the
 app, which lie beside them in the repository."""
 
-from setuptools import find_packages, setup
+from setuptools import find_namespace_packages, setup
 from setuptools.command.build_py import build_py
 
 
@@ -11,7 +11,7 @@ class BuildWithoutTests(build_py):
 
 
 setup(
-    packages=[*find_packages(include=["playground", "playground.*"]), "playground.checkpoints"],
+    packages=[*find_namespace_packages(include=["playground", "playground.*"], exclude=["*.__pycache__"]), "playground.checkpoints"],
     package_dir={"playground.checkpoints": "checkpoints"},
     cmdclass={"build_py": BuildWithoutTests},
 )

@@ -4,7 +4,7 @@ import argparse
 import random
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
 
 import torch
 from torch import nn
@@ -26,16 +26,7 @@ NEVER = -1e4  # added to the logits of special tokens: no sentence ends early
 NOISE = 0.05  # added to every parameter, so that rounding changes no token
 SMOKE = {"widths": [16], "rounds": 2, "batch": 3, "beam": 2, "heads": 2}
 Sentences = list[list[int]]
-
-
-class Spent(NamedTuple):
-    """Seconds by the clock, and of processor time."""
-
-    seconds: float
-    cpu: float
-
-
-Writer = Callable[[Sentences], tuple[list[tuple[int, ...]], Spent]]
+Writer = Callable[[Sentences], list[tuple[int, ...]]]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -53,14 +44,10 @@ def run(options: argparse.Namespace) -> dict:
     processor time of our lean code in the same round}, summaries over the rounds. agreement: {"d_model", "kind", "who", "same", "of"}: how
     many sentences have the tokens that our lean code writes.
     """
-    threads = torch.get_num_threads()
     torch.set_num_threads(1)
     result: dict = {"rows": [], "agreement": [], "batch": options.batch, "beam": options.beam}
-    try:
-        for width in options.widths:
-            _measure(options, width, result)
-    finally:
-        torch.set_num_threads(threads)
+    for width in options.widths:
+        _measure(options, width, result)
     return result
 
 
@@ -69,46 +56,39 @@ def _measure(options: argparse.Namespace, width: int, result: dict) -> None:
     for kind, writers in _ways(options, endless(config), plain(config)).items():
         batch, spent = sources if kind == "batch" else sources[:1], {who: [] for who in writers}
         # the first call finds the caches cold
-        texts = {who: write(sources if kind != "beam" else sources[:1])[0] for who, write in writers.items()}
+        texts = {who: write(sources if kind != "beam" else sources[:1]) for who, write in writers.items()}
         for who in set(writers) - {FIRST, PEER}:
             same = sum(ours == theirs for ours, theirs in zip(texts[FIRST], texts[who], strict=True))
             result["agreement"].append({"d_model": width, "kind": kind, "who": who, "same": same, "of": len(texts[who])})
         for _ in range(options.rounds):
             for who, write in writers.items():
-                spent[who].append(write(batch)[1])
+                began, cpu = time.perf_counter(), time.process_time()
+                write(batch)
+                spent[who].append((time.perf_counter() - began, time.process_time() - cpu))
         result["rows"] += [
             {
                 "d_model": width,
                 "kind": kind,
                 "who": who,
-                "seconds": summary(each.seconds for each in times),
-                "cpu": summary(each.cpu for each in times),
-                "rate": summary(len(batch) * LENGTH / each.seconds for each in times),
-                "ratio": summary(each.cpu / ours.cpu for each, ours in zip(times, spent[FIRST], strict=True)),
+                "seconds": summary(seconds for seconds, _ in times),
+                "cpu": summary(cpu for _, cpu in times),
+                "rate": summary(len(batch) * LENGTH / seconds for seconds, _ in times),
+                "ratio": summary(cpu / ours for (_, cpu), (_, ours) in zip(times, spent[FIRST], strict=True)),
             }
             for who, times in spent.items()
         ]
-        note(f"{width:4d} {kind:<6}" + "".join(f" | {who} {1000 * min(each.cpu for each in times):.2f} ms" for who, times in spent.items()))
+        note(f"{width:4d} {kind:<6}" + "".join(f" | {who} {1000 * min(cpu for _, cpu in times):.2f} ms" for who, times in spent.items()))
 
 
 def _ways(options: argparse.Namespace, model: Transformer, peer: Plain) -> dict[str, dict[str, Writer]]:
     """Returns the writers of each kind."""
     ways: dict[str, dict[str, Writer]] = {kind: {} for kind in KINDS}
     for who, choice in OURS.items():
-        plainly = _timed(lambda sources, choice=choice: [written.ids for written in greedy(model, sources, LENGTH, **choice)])
+        plainly = lambda sources, choice=choice: [written.ids for written in greedy(model, sources, LENGTH, **choice)]  # noqa: E731
         ways["one"][who] = ways["batch"][who] = plainly
-        ways["beam"][who] = _timed(lambda sources, choice=choice: [beam(model, sources[0], options.beam, 0.0, LENGTH, **choice)[0].ids])
-    ways["one"][PEER] = ways["batch"][PEER] = _timed(lambda sources: plain_greedy(peer, sources))
+        ways["beam"][who] = lambda sources, choice=choice: [beam(model, sources[0], options.beam, 0.0, LENGTH, **choice)[0].ids]
+    ways["one"][PEER] = ways["batch"][PEER] = partial(plain_greedy, peer)
     return ways
-
-
-def _timed(write: Callable[[Sentences], list[tuple[int, ...]]]) -> Writer:
-    def timed(sources: Sentences) -> tuple[list[tuple[int, ...]], Spent]:
-        seconds, cpu = time.perf_counter(), time.process_time()
-        texts = write(sources)
-        return texts, Spent(time.perf_counter() - seconds, time.process_time() - cpu)
-
-    return timed
 
 
 def endless(config: ModelConfig) -> Transformer:

@@ -2,14 +2,12 @@
 
 import argparse
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import torch
 
 from benchmarks.suite import note, some_of
-from benchmarks.tables import markdown, seconds, show_summary, summary, whole
+from benchmarks.tables import seconds, show_summary, summary, tabulate, whole
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.labs import LABS
 
@@ -30,19 +28,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> dict:
     """{"rows": [{"lab", "arms", "cpu_seconds": summary over the seeds, "answers": of each seed, "expects", "holds": see `holds`, "overall":
     the answer over all seeds, but of a mystery, "numbers": of that verdict}]}."""
-    with _computed_in(getattr(torch, options.dtype)):
-        return {"rows": [_row(LABS[name], options) for name in options.labs]}
-
-
-@contextmanager
-def _computed_in(dtype: torch.dtype) -> Iterator[None]:
-    """Parameters, activations and sums are of this type. The same seed draws other numbers in another type: another beginning too."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
+    torch.set_default_dtype(getattr(torch, options.dtype))  # the same seed draws other numbers in another type: another beginning too
+    return {"rows": [_row(LABS[name], options) for name in options.labs]}
 
 
 def _row(bench: ControlledExperiment, options: argparse.Namespace) -> dict:
@@ -80,22 +67,21 @@ def holds(bench: ControlledExperiment, answers: list[str]) -> str:
 
 
 def table(result: dict) -> str:
-    head = ("lab", "models", "CPU seconds", f"at once on {CORES} cores", "answers", "expected", "holds")
-    rows = (
-        (
-            row["lab"],
-            whole(row["arms"]),
-            show_summary(row["cpu_seconds"], seconds),
-            f"{row['cpu_seconds']['median'] / CORES:.1f} s" + (" (too long)" if row["cpu_seconds"]["median"] / CORES > BUDGET_S else ""),
-            ", ".join(_counted(row["answers"])),
-            {None: "–", "": "open"}.get(row["expects"], row["expects"]),
-            row["holds"] or "–",
-        )
-        for row in result["rows"]
-    )
-    return markdown(head, rows)
+    def verdict_time(row: dict) -> str:
+        took = row["cpu_seconds"]["median"] / CORES
+        return f"{took:.1f} s" + (" (too long)" if took > BUDGET_S else "")
 
+    def count_answers(row: dict) -> str:
+        """Of each seed in turn where they differ, else how many times the same."""
+        answers = row["answers"]
+        return f"{answers[0]} × {len(answers)}" if len(set(answers)) == 1 else ", ".join(answers)
 
-def _counted(answers: list[str]) -> list[str]:
-    """Of each seed in turn where they differ, else how many times the same."""
-    return [f"{answers[0]} × {len(answers)}"] if len(set(answers)) == 1 else answers
+    return tabulate(result["rows"], {
+        "lab": lambda row: row["lab"],
+        "models": lambda row: whole(row["arms"]),
+        "CPU seconds": lambda row: show_summary(row["cpu_seconds"], seconds),
+        f"at once on {CORES} cores": verdict_time,
+        "answers": count_answers,
+        "expected": lambda row: {None: "–", "": "open"}.get(row["expects"], row["expects"]),
+        "holds": lambda row: row["holds"] or "–",
+    })  # fmt: skip

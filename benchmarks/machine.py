@@ -5,7 +5,8 @@ import platform
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import torch
@@ -24,7 +25,7 @@ def machine() -> dict[str, object]:
         "memory_gb": _memory_gb(),
         "device": _device(machine_devices()[0]),
         "system": f"{platform.system()} {platform.machine()}",
-        "versions": {"python": platform.python_version()} | {name: installed for name in PACKAGES if (installed := _version(name))},
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in PACKAGES if find_spec(name)},
         "load_before": load(),
     }
 
@@ -69,9 +70,3 @@ def _memory_gb() -> float | None:
 def _device(name: str) -> str:
     return torch.cuda.get_device_name(name) if name.startswith("cuda") else name
 
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -12,18 +12,19 @@ import shutil
 import statistics
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
 
-from benchmarks.server import ROUTES, Client, Server, app, endless, free_port, wait_for_answer
+from benchmarks.server import ROUTES, Client, Server, app, endless, free_port, train, wait_for_answer
 from benchmarks.suite import Missing, note, some_of, tiny
 from benchmarks.tables import markdown, milliseconds, percentile, seconds, show_summary, summary, whole
 from playground.features.registry import TABS
 from playground.tasks.toy_tasks import examples
 
 ABOUT = "start to first answer and first picture; bytes and seconds of a first visit; ms of each panel, idle and while a run trains"
-PARTS = ("start", "first_load", "panels")
 SMOKE = {"parts": ["panels"], "starts": 1, "requests": 2, "pause": 0.0, "set": tiny(steps=8, eval_every=5, threads=1)}
 NAMES = ("sentence", *TABS)  # what a click waits for; parts of a tab that come later say so on the page
 STARTS = {
@@ -69,33 +70,28 @@ watch("layout-shift", ({ value }) => (window.seen.moved += value));
 """
 
 
-class Browser:
-    """Open while the `with` block lasts. Raises Missing when there is none."""
-
-    def __enter__(self) -> Browser:
+@contextmanager
+def open_browser() -> Iterator[Any]:
+    """Yields Playwright's browser. Raises Missing when there is none."""
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        raise Missing("playwright is missing: pip install -r requirements-dev.txt") from None
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with sync_playwright() as playwright:
         try:
-            from playwright.sync_api import Error, sync_playwright
-        except ImportError:
-            raise Missing("playwright is missing: pip install -r requirements-dev.txt") from None
-        self._playwright = sync_playwright().start()
-        path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-        try:
-            self._browser = self._playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+            browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         except Error:
-            self._playwright.stop()
             raise Missing(INSTALL) from None
-        self.version = self._browser.version
-        return self
+        yield browser
+        browser.close()
 
-    def __exit__(self, *problem: object) -> None:
-        self._browser.close()
-        self._playwright.stop()
 
-    def visitor(self) -> Any:
-        """Returns a new visitor with an empty cache: Playwright's context. Closing it closes its pages."""
-        context = self._browser.new_context(viewport=SCREEN, locale="en-US")
-        context.add_init_script(WATCH)
-        return context
+def new_visitor(browser: Any) -> Any:
+    """Returns a new visitor with an empty cache: Playwright's context. Closing it closes its pages."""
+    context = browser.new_context(viewport=SCREEN, locale="en-US")
+    context.add_init_script(WATCH)
+    return context
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -106,27 +102,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> dict:
-    """Returns the result of each part by its name; the functions `measure_` say what is in it."""
-    result = {"start": measure_start(options)} if "start" in options.parts else {}
-    if {"first_load", "panels"} & set(options.parts):
-        with Server() as server:
-            result |= {"first_load": measure_first_load(options, server)} if "first_load" in options.parts else {}
-            result |= {"panels": measure_panels(options, server)} if "panels" in options.parts else {}
-    return result
+    """Returns the result of each part by its name; the functions `_measure` say what is in it."""
+    return {part: PARTS[part][0](options) for part in options.parts}
 
 
 def table(result: dict) -> str:
-    tables = {"start": _start_table, "first_load": _first_load_table, "panels": _panels_table}
-    return "\n\n".join(tables[name](part) for name, part in result.items() if name in tables)
+    return "\n\n".join(PARTS[name][1](part) for name, part in result.items() if name in PARTS)
 
 
-def measure_start(options: argparse.Namespace) -> dict:
+def _measure_start(options: argparse.Namespace) -> dict:
     """Returns summaries of seconds by the names of STARTS, and "chromium". The browser is open before the process
     starts; files are warm on the disk after the first start."""
     times: dict[str, list[float]] = {name: [] for name in STARTS}
-    with Browser() as browser:
+    with open_browser() as browser:
         for number in range(options.starts):
-            port, visitor = free_port(), browser.visitor()
+            port, visitor = free_port(), new_visitor(browser)
             started = time.time()
             with app(port):
                 wait_for_answer(port)
@@ -151,13 +141,13 @@ def _start_table(result: dict) -> str:
     return markdown(("from, to", "seconds"), ((label, show_summary(result[name], seconds)) for name, label in STARTS.items()))
 
 
-def measure_first_load(options: argparse.Namespace, server: Server) -> dict:
+def _measure_first_load(options: argparse.Namespace) -> dict:
     """{"lines": {line: {name of TIMES: summary of seconds, "moved": layout shift}}, "bytes": {kind: {"bytes", "requests"}}, "total"}.
 
     Bytes are those over the line, headers included, until half a second after everything is in view. Of layout
     shifts the most. The first visit is warm-up.
     """
-    with Browser() as browser:
+    with Server() as server, open_browser() as browser:
         _visit(browser, server.url, None)
         lines, fetched = {}, []
         for name, line in LINES.items():
@@ -174,9 +164,9 @@ def measure_first_load(options: argparse.Namespace, server: Server) -> dict:
     return {"lines": lines, "bytes": kinds, "total": statistics.median(sum(map(sum, visit.values())) for visit in fetched)}
 
 
-def _visit(browser: Browser, url: str, line: dict[str, Any] | None) -> tuple[dict[str, float], dict[str, list[int]]]:
+def _visit(browser: Any, url: str, line: dict[str, Any] | None) -> tuple[dict[str, float], dict[str, list[int]]]:
     """Returns the moments of a new visit, and the bytes of each file by its kind."""
-    context = browser.visitor()
+    context = new_visitor(browser)
     page = context.new_page()
     tools, urls, sizes = context.new_cdp_session(page), {}, Counter()
     tools.send("Network.enable")
@@ -214,16 +204,16 @@ def _first_load_table(result: dict) -> str:
     return f"{markdown(head, rows)}\n\n{markdown(('over the line', 'kB', 'requests'), fetched)}"
 
 
-def measure_panels(options: argparse.Namespace, server: Server) -> dict:
+def _measure_panels(options: argparse.Namespace) -> dict:
     """Seconds from asking for a panel to its last byte, each time with a sentence that the server has not seen.
 
     {"rows": [{"panel", "bytes", "idle": {"median", "p95"}, "training": {...}}]}
     """
     knobs = dict(options.set)
-    ended = server.ask("train", knobs=knobs)
-    idle = _ask_all(server.port, ended, options)
-    with endless(server, knobs) as training:
-        busy = _ask_all(server.port, training, options)
+    with Server() as server:
+        idle = _ask_all(server.port, train(server, knobs), options)
+        with endless(server, knobs) as training:
+            busy = _ask_all(server.port, training, options)
     rows = []
     for name in NAMES:
         times = {"idle": idle[name][0], "training": busy[name][0]}
@@ -258,3 +248,10 @@ def _ask_all(port: int, run: str, options: argparse.Namespace) -> dict[str, tupl
     finally:
         client.close()
     return values
+
+
+PARTS = {
+    "start": (_measure_start, _start_table),
+    "first_load": (_measure_first_load, _first_load_table),
+    "panels": (_measure_panels, _panels_table),
+}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 
 from benchmarks.suite import Missing, note, some_of
-from benchmarks.tables import markdown, percent, seconds, whole
+from benchmarks.tables import percent, seconds, tabulate, whole
 from playground.config import Experiment
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.suggestion import suggest
@@ -18,9 +18,8 @@ from playground.decoding import greedy, max_output_tokens
 from playground.model.transformer import Transformer
 from playground.reading.column_mapping import Choices
 from playground.reading.pairs import Pairs
-from playground.reading.text import normalise
 from playground.runs.upload_process import read
-from playground.training.bleu import measure, tokenization
+from playground.training.bleu import score_outputs
 from playground.training.loop import Training
 
 ABOUT = "own data with the suggested settings: Tatoeba, SCAN, made-up inflections of new words"
@@ -28,11 +27,13 @@ FILES = {"tatoeba": "tatoeba/cmn-eng/cmn-eng.2021-07.attrib3col.txt.gz", "scan":
 MADE = ("inflections",)
 ROWS = 50  # sentences decoded at once
 ONSETS = ["b", "br", "d", "dr", "f", "fl", "g", "gr", "k", "kl", "l", "m", "n", "p", "pl", "r", "s", "st", "t", "tr", "v", "z"]
-VOWELS = ["a", "e", "i", "o", "u", "au", "ei"]
-CODAS = ["k", "l", "m", "n", "p", "r", "s", "t"]
 STRONG = "kp"  # stems that end so change their vowel
-UMLAUT = {"a": "ä", "o": "ö", "u": "ü", "au": "äu"}
-PAST = {"a": "u", "e": "a", "i": "a", "o": "a"}
+UMLAUT, PAST = str.maketrans("aou", "äöü"), str.maketrans("aeio", "uaaa")
+FORMS = {  # features -> a form of weak verbs, of strong ones
+    "V;IND;PRS;1;SG": ("{0}e", "{0}e"), "V;IND;PRS;2;SG": ("{0}st", "{1}st"), "V;IND;PRS;3;SG": ("{0}t", "{1}t"),
+    "V;IND;PRS;1;PL": ("{0}en", "{0}en"), "V;IND;PST;1;SG": ("{0}te", "{2}"), "V;IND;PST;3;PL": ("{0}ten", "{2}en"),
+    "V.PTCP;PST": ("ge{0}t", "ge{0}en"), "V.PTCP;PRS": ("{0}end", "{0}end"),
+}  # fmt: skip
 SMOKE = {"new_pairs": 10, "words": 40, "tasks": list(MADE), "set": [("steps", 3), ("d_model", 16), ("d_ff", 16)]}
 
 
@@ -92,47 +93,34 @@ def scores_of(model: Transformer, corpus: Corpus, sources: list[str], references
         ids = [corpus.src_tokenizer.encode(source) for source in sources[start : start + ROWS]]
         hypotheses = greedy(model, ids, max_output_tokens(corpus.longest_target, max(map(len, ids))))
         texts += [corpus.tgt_tokenizer.decode(hypothesis.ids) for hypothesis in hypotheses]
-    measured = measure(texts, references, tokenization([text for answers in references for text in answers]))
-    exact = sum(text in map(normalise, answers) for text, answers in zip(texts, references, strict=True)) / len(texts)
-    return {"asked": len(texts), "exact": exact, "bleu": measured.bleu, "chrf": measured.chrf}
+    scored = score_outputs(texts, references)
+    return {"asked": len(texts), "exact": scored.exact_match, "bleu": scored.measured.bleu, "chrf": scored.measured.chrf}
 
 
 def inflections(lemmas: int, more: int, seed: int) -> tuple[bytes, tuple[tuple[str, str], ...]]:
-    """Makes verbs in eight forms each. Returns a file of lemma, form and features, and (source, target) of verbs that are not in it.
-
-    Some stems change their vowel."""
-    dice, tables = random.Random(seed), dict[str, list[tuple[str, str]]]()
-    while len(tables) < lemmas + more:
-        syllables = [dice.choice(ONSETS) + dice.choice(VOWELS) for _ in range(dice.choice((0, 0, 1)))]
-        onset, vowel, coda = dice.choice(ONSETS), dice.choice(VOWELS), dice.choice(CODAS)
-        tables.setdefault("".join([*syllables, onset, vowel, coda, "en"]), _forms("".join([*syllables, onset]), vowel, coda))
-    rows = [[(lemma, form, features) for features, form in forms] for lemma, forms in tables.items()]
-    learnt = [row for table in rows[:lemmas] for row in table]
+    """Makes verbs in eight forms each. Returns a file of lemma, form and features, and (source, target) of verbs that are not in it."""
+    dice, stems = random.Random(seed), dict[str, None]()  # in the order that they are drawn
+    while len(stems) < lemmas + more:
+        syllables = [dice.choice(ONSETS) + dice.choice("aeiou") for _ in range(dice.choice((1, 1, 2)))]
+        stems["".join([*syllables, dice.choice("klmnprst")])] = None
+    rows = [
+        (f"{stem}en", forms[stem[-1] in STRONG].format(stem, stem.translate(UMLAUT), stem.translate(PAST)), features)
+        for stem in stems for features, forms in FORMS.items()
+    ]  # fmt: skip
+    learnt = rows[: lemmas * len(FORMS)]
     dice.shuffle(learnt)
-    new = tuple((f"{lemma} {features}", form) for table in rows[lemmas:] for lemma, form, features in table)
+    new = tuple((f"{lemma} {features}", form) for lemma, form, features in rows[len(learnt) :])
     return "".join("\t".join(row) + "\n" for row in learnt).encode(), new
 
 
-def _forms(begin: str, vowel: str, coda: str) -> list[tuple[str, str]]:
-    strong, e = coda in STRONG, "e" if coda == "t" else ""
-    stem, changed = begin + vowel + coda, begin + (UMLAUT.get(vowel, vowel) if coda in STRONG else vowel) + coda
-    past = begin + PAST.get(vowel, vowel) + coda if strong else f"{stem}{e}te"
-    return [
-        ("V;IND;PRS;1;SG", f"{stem}e"), ("V;IND;PRS;2;SG", changed + e + ("t" if coda == "s" else "st")),
-        ("V;IND;PRS;3;SG", f"{changed}{e}t"), ("V;IND;PRS;1;PL", f"{stem}en"), ("V;IND;PST;1;SG", past),
-        ("V;IND;PST;3;PL", past + ("en" if strong else "n")), ("V.PTCP;PST", f"ge{stem}" + ("en" if strong else f"{e}t")),
-        ("V.PTCP;PRS", f"{stem}end"),
-    ]  # fmt: skip
-
-
 def table(result: dict) -> str:
-    head = ("task", "pairs", "steps", "processor", "held out: exact", "BLEU", "chrF", "new words: exact")
-    rows = (
-        (
-            row["task"], whole(row["pairs"]), whole(row["steps"]), seconds(row["cpu_seconds"]),
-            percent(row["held_out"]["exact"]), f"{row['held_out']['bleu']:.1f}", f"{row['held_out']['chrf']:.1f}",
-            percent(row["new"]["exact"]) if row["new"] else "–",
-        )
-        for row in result["rows"]
-    )  # fmt: skip
-    return markdown(head, rows)
+    return tabulate(result["rows"], {
+        "task": lambda row: row["task"],
+        "pairs": lambda row: whole(row["pairs"]),
+        "steps": lambda row: whole(row["steps"]),
+        "processor": lambda row: seconds(row["cpu_seconds"]),
+        "held out: exact": lambda row: percent(row["held_out"]["exact"]),
+        "BLEU": lambda row: f"{row['held_out']['bleu']:.1f}",
+        "chrF": lambda row: f"{row['held_out']['chrf']:.1f}",
+        "new words: exact": lambda row: percent(row["new"]["exact"]) if row["new"] else "–",
+    })  # fmt: skip

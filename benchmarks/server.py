@@ -1,4 +1,4 @@
-"""The page in a process of its own: started, asked over HTTP as a browser asks, and asked for what only it can know."""
+"""The page in a process of its own: started, asked over HTTP as a browser asks, and by its operator for what no visitor sees."""
 
 from __future__ import annotations
 
@@ -9,87 +9,102 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
 from playground.runs.engines.children import NICENESS, NICENESS_VARIABLE
+from playground.runs.memory import descendants, own_bytes
 from playground.runs.orders import WORKING
+from playground.ui.messages import TOKEN as HEADER
 
 ROOT = Path(__file__).parents[1]
 ROUTES = "/gradio_api/playground"
 TOKEN = "benchmark"  # whose the runs are that are made here
+OPERATOR = "operator of the benchmarks"
 ENDLESS = {"steps": 100_000, "schedule": "constant", "learning_rate": 0.003}
-PIPES: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
 PATIENCE = 60.0  # seconds that a start or an end may take
 
 
 class Server:
-    """The page with a pipe to the process that serves it (served.py). Open while the `with` block lasts."""
+    """The page, and what its operator may ask for. Open while the `with` block lasts."""
 
     def __enter__(self) -> Server:
-        self._folder = tempfile.TemporaryDirectory(prefix="benchmark-")
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/"
-        command = [sys.executable, "-m", "benchmarks.served", self._folder.name, str(self.port)]
-        self._process = subprocess.Popen(command, cwd=ROOT, env=_environment(), **PIPES)
-        self._answer()
+        self._app = app(self.port)
+        self._pid = self._app.__enter__()
+        wait_for_answer(self.port)
         return self
 
     def __exit__(self, *problem: object) -> None:
-        self._process.stdin.close()  # its sign to leave
-        _end(self._process)
-        self._folder.cleanup()
+        self._app.__exit__(*problem)
 
-    def ask(self, do: str, **values: Any) -> Any:
-        """Calls a method of served.Control there; waits for its answer. Raises RuntimeError with what went wrong there."""
-        print(json.dumps({"do": do, **values}), file=self._process.stdin, flush=True)
-        return self._answer()
+    def act(self, action: str, run: str = "", **values: Any) -> dict[str, Any]:
+        """Does what a visitor's page does to their runs. Raises ValueError on a refusal."""
+        return self._post("command", json.dumps({"action": action, "run": run, **values}))
+
+    def list_unfinished(self) -> dict[str, dict[str, Any]]:
+        """Returns the runs that are unfinished at one moment, with "status" and "step", by names that stay the same."""
+        return {row["run"]: row for row in self._post("operator", "")["unfinished"]}
 
     def held(self) -> dict[str, int | None]:
         """Returns the bytes of memory of the server and all of its processes (PSS: what they share counts once), and the threads and
         open files of the process that serves; None each where the system doesn't say (Linux does)."""
-        about = Path("/proc") / str(self._process.pid)
+        about = Path("/proc") / str(self._pid)
         try:
-            memory = sum(map(_pss, _descendants(self._process.pid)))
+            memory = sum(map(own_bytes, (self._pid, *descendants(self._pid))))
             return {"bytes": memory, "threads": len([*(about / "task").iterdir()]), "files": len([*(about / "fd").iterdir()])}
         except OSError:
             return dict.fromkeys(("bytes", "threads", "files"))
 
-    def _answer(self) -> Any:
-        line = self._process.stdout.readline()
-        answer = json.loads(line) if line else {"error": "the server has gone"}
-        if "error" in answer:
-            raise RuntimeError(answer["error"])
-        return answer["answer"]
+    def _post(self, path: str, body: str) -> dict[str, Any]:
+        client = Client(self.port)
+        try:
+            return json.loads(client.ask(f"{ROUTES}/{path}", body, {HEADER: TOKEN, "Authorization": f"Bearer {OPERATOR}"})[0])
+        finally:
+            client.close()
+
+
+def train(server: Server, knobs: dict[str, Any]) -> str:
+    """Trains a new run to its end. Returns its id."""
+    run = server.act("train", knobs=knobs)["run"]
+    while server.list_unfinished():
+        time.sleep(0.05)
+    return run
 
 
 @contextmanager
 def endless(server: Server, knobs: dict[str, Any]) -> Iterator[str]:
     """A run that trains for as long as the block lasts, from its tenth step on; its id."""
-    run = server.ask("create", knobs=knobs | ENDLESS)
-    while (state := server.ask("progress_of", runs=[run]))["steps"][0] < 10:
-        if state["statuses"][0] not in WORKING:
-            raise RuntimeError(f"the run is {state['statuses'][0]}")
+    run = server.act("train", knobs=knobs | ENDLESS)["run"]
+    while (state := next(iter(server.list_unfinished().values()), {"status": "ended", "step": 0}))["step"] < 10:
+        if state["status"] not in WORKING:
+            raise RuntimeError(f"the run is {state['status']}")
         time.sleep(0.05)
     yield run
-    server.ask("drop", run=run)
+    server.act("delete", run)
 
 
 @contextmanager
-def app(port: int) -> Iterator[None]:
-    """`python app.py` on this port, with a folder of its own."""
+def app(port: int) -> Iterator[int]:
+    """`python app.py` on this port, with a folder of its own; the id of its process."""
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
-        environment = _environment() | {"PORT": str(port), "PLAYGROUND_DATA": folder}
+        environment = _environment() | {"PORT": str(port), "PLAYGROUND_DATA": folder, "PLAYGROUND_OPERATOR": OPERATOR}
         process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
         try:
-            yield
+            yield process.pid
         finally:
             process.terminate()
-            _end(process)
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 class Client:
@@ -99,25 +114,28 @@ class Client:
         self._connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
 
     def get(self, path: str, **parameters: object) -> tuple[bytes, float]:
-        """Returns (body, seconds from asking to its last byte). Raises OSError or HTTPException without an answer, ValueError on a
-        refusal."""
+        return self.ask(f"{path}?{urlencode(parameters)}" if parameters else path)
+
+    def ask(self, path: str, body: str | None = None, headers: Mapping[str, str] = MappingProxyType({})) -> tuple[bytes, float]:
+        """Returns (answer, seconds from asking to its last byte) to a GET, or with a body to a POST. Raises OSError or HTTPException
+        without an answer, ValueError on a refusal."""
         started = time.perf_counter()
-        self._connection.request("GET", f"{path}?{urlencode(parameters)}" if parameters else path)
+        self._connection.request("GET" if body is None else "POST", path, body, headers)
         answer = self._connection.getresponse()
-        body = answer.read()
+        text = answer.read()
         took = time.perf_counter() - started
-        if answer.status != 200 or body.startswith(b'{"error"'):
-            raise ValueError(f"{path}: {answer.status} {body[:200]!r}")
-        return body, took
+        if answer.status != 200 or text.startswith(b'{"error"'):
+            raise ValueError(f"{path}: {answer.status} {text[:200]!r}")
+        return text, took
 
     def close(self) -> None:
         self._connection.close()
 
 
-def wait_for_answer(port: int) -> None:
-    """Until the page is sent. Raises TimeoutError."""
-    until = time.perf_counter() + PATIENCE
-    while time.perf_counter() < until:
+def wait_for_answer(port: int, patience: float = PATIENCE, is_alive: Callable[[], bool] = lambda: True) -> None:
+    """Until the page is sent. Raises TimeoutError, or when the server has ended."""
+    until = time.perf_counter() + patience
+    while time.perf_counter() < until and is_alive():
         client = Client(port)
         try:
             client.get("/")
@@ -142,21 +160,3 @@ def _environment() -> dict[str, str]:
         "NO_PROXY": "127.0.0.1,localhost", NICENESS_VARIABLE: str(NICENESS),
     }  # fmt: skip
 
-
-def _end(process: subprocess.Popen) -> None:
-    try:
-        process.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def _descendants(pid: int) -> list[int]:
-    """Returns a process and all that it started, directly or not."""
-    children = [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
-    return [pid, *(process for child in children for process in _descendants(child))]
-
-
-def _pss(pid: int) -> int:
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))

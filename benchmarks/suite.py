@@ -24,26 +24,22 @@ class Missing(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one benchmark, or all of them and keeps their numbers; or shows kept ones. Returns the exit code: 2 for what was missing or
     refused."""
-    about = f"{_listing()}\n\nshow A, compare A B: the numbers of a version or file, and of two"
-    top = argparse.ArgumentParser(prog="python -m benchmarks", description=about, formatter_class=argparse.RawTextHelpFormatter)
-    top.add_argument("name", nargs="?", choices=BENCHMARKS, metavar="NAME", help="only this one; NAME --help says its options")
-    top.add_argument("--list", action="store_true", help="only say which there are")
-    top.add_argument("--keep", type=Path, metavar="FILE", help="where the numbers of all are kept; by default results/VERSION.json")
     first = [*(sys.argv[1:] if arguments is None else arguments)]
     if first and first[0] in ("show", "compare"):
         return releases.main(first)
     if first and first[0] in BENCHMARKS:
         return _run(read_options(first[0], first[1:]), first[0])[0]
-    chosen, rest = top.parse_known_args(first)
-    if chosen.name:
-        top.error("NAME comes first")
-    if unknown := [option for option in rest if option != "--smoke"]:
-        top.error(f"{' '.join(unknown)}: options belong to one benchmark, whose name comes first")
+    about = f"{_listing()}\n\nNAME: only this one, see NAME --help\nshow A, compare A B: the numbers of a version or file, and of two"
+    top = argparse.ArgumentParser(prog="python -m benchmarks", description=about, formatter_class=argparse.RawTextHelpFormatter)
+    top.add_argument("--list", action="store_true", help="only say which there are")
+    top.add_argument("--keep", type=Path, metavar="FILE", help="where the numbers of all are kept; by default results/VERSION.json")
+    top.add_argument("--smoke", action="store_true", help="tiny settings: shows that all run, measures nothing")
+    chosen = top.parse_args(first)
     print(_listing(), flush=True)
     if chosen.list:
         return 0
-    results = {name: _run(read_options(name, rest), name) for name in BENCHMARKS}
-    if chosen.keep or not rest:
+    results = {name: _run(read_options(name, ["--smoke"] if chosen.smoke else []), name) for name in BENCHMARKS}
+    if chosen.keep or not chosen.smoke:
         path = releases.keep({name: result for name, (_, result) in results.items() if result}, chosen.keep)
         print(f"\n{releases.show_page(str(path))}\n\nKept in {path}")
     return max(code for code, _ in results.values())

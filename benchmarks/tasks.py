@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.machine import cores, machine, one_line
 from benchmarks.suite import note, some_of, tiny
-from benchmarks.tables import markdown, percent, seconds, show_summary, summary, whole
+from benchmarks.tables import percent, seconds, show_summary, summary, tabulate, whole
 from playground.config import TASK_STEPS, Experiment, default, preset
 from playground.data.corpus import build_corpus
 from playground.runs.limits import machine_cores, machine_devices
@@ -33,34 +33,27 @@ NAMES = {
 }
 BUILT_IN = list(TASKS)
 OWN_PRESET = {"beer": "paper_size", "lookup": "lookup"}
-SMOKE = {"tasks": ["reverse", "beer"], "variants": ["default", "no_positions"], "seeds": 2, "steps": 3, "set": tiny(threads=1, steps=3)}
+SMOKE = {"tasks": ["reverse", "beer"], "variants": ["default", "no_positions"], "seeds": 2, "set": tiny(threads=1, steps=3)}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tasks", type=some_of(BUILT_IN), default=BUILT_IN, metavar="A,B")
     parser.add_argument("--variants", type=some_of(VARIANTS), default=list(VARIANTS), metavar="A,B", help=", ".join(VARIANTS))
     parser.add_argument("--seeds", type=int, default=3, help="training and data seeds 1 to this")
-    parser.add_argument("--steps", type=int, help="of every training but that of a task with a preset of its own")
-    parser.add_argument(
-        "--out", type=Path, help=f"keep the table here ({KEPT.relative_to(KEPT.parents[2])} when nothing is left out or changed)"
-    )
 
 
 def run(options: argparse.Namespace) -> dict:
-    """{"rows": [{"task", "variant", "parameters", "steps", "heldout", "harder", "seconds", "pairs"}], "kept": path or None}.
+    """{"rows": [{"task", "variant", "parameters", "steps", "heldout", "harder", "seconds", "pairs"}], "seeds"}. Keeps the table in KEPT
+    when nothing is left out or changed.
 
     heldout and harder are summaries of exact match over the seeds (harder None where a task has no harder kind), seconds of all training
     steps without validation; pairs how many sentences each split was judged by.
     """
     warm_up()
     rows = [_row(task, variant, options) for task in options.tasks for variant in _variants(task, options)]
-    out = options.out
-    if out is None and options.tasks == BUILT_IN and options.variants == list(VARIANTS) and not options.set and not options.steps:
-        out = KEPT
-    result = {"rows": rows, "seeds": options.seeds, "kept": str(out) if out else None}
-    if out:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(_page(result), encoding="utf-8")
+    result = {"rows": rows, "seeds": options.seeds}
+    if options.tasks == BUILT_IN and options.variants == list(VARIANTS) and not options.set:
+        KEPT.write_text(_page(result), encoding="utf-8")
     return result
 
 
@@ -83,8 +76,8 @@ def _experiment(task: str, variant: str, seed: int, options: argparse.Namespace)
     if variant == OWN_PRESET.get(task):
         base, knobs = preset(variant), {}
     else:
-        base, knobs = Experiment(), VARIANTS[variant] | {"steps": options.steps or TASK_STEPS.get(task, default("steps"))}
-    return base.with_(task=task, seed=seed, data_seed=seed, **dict(options.set) | knobs)
+        base, knobs = Experiment(), {"steps": TASK_STEPS.get(task, default("steps"))} | VARIANTS[variant]
+    return base.with_(task=task, seed=seed, data_seed=seed, **knobs | dict(options.set))
 
 
 def _learn(experiment: Experiment) -> dict:
@@ -95,32 +88,26 @@ def _learn(experiment: Experiment) -> dict:
         training.parallel_map, started = parallel_map, time.perf_counter()
         for _ in training.steps():
             pass
-        took, training.parallel_map = time.perf_counter() - started, map
-    return {
-        "heldout": training.validate().exact_match,
-        "harder": training.validate("harder").exact_match if corpus.harder else None,
-        "seconds": took,
-        "steps": training.step,
-        "parameters": sum(parameter.numel() for parameter in training.model.parameters()),
-        "pairs": {"heldout": len(corpus.heldout), "harder": len(corpus.harder)},
-    }
+        return {
+            "seconds": time.perf_counter() - started,
+            "heldout": training.validate().exact_match,
+            "harder": training.validate("harder").exact_match if corpus.harder else None,
+            "steps": training.step,
+            "parameters": sum(parameter.numel() for parameter in training.model.parameters()),
+            "pairs": {"heldout": len(corpus.heldout), "harder": len(corpus.harder)},
+        }
 
 
 def table(result: dict) -> str:
-    head = ("task", "model", "new sentences", "harder kind", "steps", "seconds", "parameters")
-    rows = (
-        (
-            row["task"],
-            NAMES[row["variant"]],
-            show_summary(row["heldout"], percent),
-            show_summary(row["harder"] or {}, percent),
-            whole(row["steps"]),
-            show_summary(row["seconds"], seconds),
-            whole(row["parameters"]),
-        )
-        for row in result["rows"]
-    )
-    return markdown(head, rows)
+    return tabulate(result["rows"], {
+        "task": lambda row: row["task"],
+        "model": lambda row: NAMES[row["variant"]],
+        "new sentences": lambda row: show_summary(row["heldout"], percent),
+        "harder kind": lambda row: show_summary(row["harder"] or {}, percent),
+        "steps": lambda row: whole(row["steps"]),
+        "seconds": lambda row: show_summary(row["seconds"], seconds),
+        "parameters": lambda row: whole(row["parameters"]),
+    })  # fmt: skip
 
 
 def _page(result: dict) -> str:

@@ -13,9 +13,10 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from playground.config import Refusal
 from playground.handin import KEY_FILE, read_key, write_key
@@ -74,15 +75,16 @@ class PlainFile(tarfile.TarInfo):
 def check(root: Path) -> Iterator[Finding]:
     """Verifies everything in a store's folder, reading every byte; changes nothing, takes no locks. Raises Refusal when there is none."""
     _require_store(root)
-    known = set()
-    for path in _runs(root):
+    entries, known = sorted((root / "runs").glob("*")), set()
+    for id in sorted({path.name.partition(".")[0] for path in entries}):
+        path = root / "runs" / id
         new, old, *_ = files.sibling_paths(path)
-        if any(place.exists() for place in (path, old, new)):
+        if ID.fullmatch(id) and any(place.exists() for place in (path, old, new)):
             known |= {path, old}
             yield _judge_run(path)
-    left_over = [*(path for path in _listed(root / "runs") if path not in known), *sorted(root.glob(f"{TEMPORARY}*"))]
+    left_over = [*(path for path in entries if path not in known), *sorted(root.glob(f"{TEMPORARY}*"))]
     yield from (Finding(path.relative_to(root).as_posix(), LEFT_OVER, files.tree_size(path)) for path in left_over)
-    yield from map(_judge_room, _listed(root / "rooms"))
+    yield from map(_judge_room, sorted((root / "rooms").glob("*")))
 
 
 def export(root: Path, out: Path, all_saves: bool = False) -> Report:
@@ -97,14 +99,14 @@ def export(root: Path, out: Path, all_saves: bool = False) -> Report:
         with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=root) as folder:
             snapshot = Path(folder)
             _link_store(root, snapshot)
-            _keep_whole(snapshot, all_saves, report)
             header = {"format": FORMAT if all_saves else NEWEST_ALONE, "made": round(time.time())}
             if (root / KEY_FILE).exists():
                 header[KEY_FILE] = read_key(root).decode()
             (snapshot / FIRST).write_bytes(files.to_json(header))
             with tarfile.open(unfinished, "w", format=tarfile.USTAR_FORMAT, dereference=True) as tar:  # hard links too become files
-                for path in (snapshot / FIRST, *sorted(snapshot.glob("r*/**/*"))):
-                    tar.add(path, path.relative_to(snapshot).as_posix(), recursive=False, filter=_plain)
+                for name, path in {FIRST: snapshot / FIRST, **_select(snapshot, all_saves, report)}.items():
+                    for file in (path, *sorted(path.glob("*"))):
+                        tar.add(file, Path(name, file.relative_to(path)).as_posix(), recursive=False, filter=_plain)
         os.chmod(unfinished, 0o600)  # it holds sentences and names
         unfinished.replace(out)
     finally:
@@ -113,51 +115,50 @@ def export(root: Path, out: Path, all_saves: bool = False) -> Report:
 
 
 def bring(file: Path, root: Path) -> Report:
-    """Imports the file into the store's folder `root`, which no server may be using. Raises Refusal: not a store's archive, an unexpected
+    """Imports what the store's folder `root` doesn't have; no server may be using it. Raises Refusal: not a store's archive, an unexpected
     member, too little disk space, or a running server. Raises OSError.
 
     Runs keep their owners, which are stored as digests of their tokens: the same browsers find them again.
     """
+    report = Report()
     try:
         with file.open("rb") as raw, tarfile.open(fileobj=raw, mode="r:", tarinfo=PlainFile) as tar:
-            members = _members(tar)
+            members, key = _read_members(tar)
             needed = sum(member.size for member in members) + SPARE_BYTES
             free = shutil.disk_usage(next(path for path in (root, *root.absolute().parents) if path.exists())).free
             if needed > free:
                 raise Refusal("backup.no_room", needed=f"{needed / 1e6:,.0f}", free=f"{free / 1e6:,.0f}", folder=str(root))
-            store = Store(root)  # locks servers out meanwhile
-            try:
-                with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=root) as staging:
-                    for member in members:  # plain files with names of ours: see PlainFile
-                        path = Path(staging, member.name)
-                        path.parent.mkdir(parents=True, exist_ok=True)
-                        with path.open("wb") as target:
-                            shutil.copyfileobj(tar.extractfile(member), target)
-                        os.utime(path, (member.mtime, member.mtime))
-                    return _move_in(Path(staging), root)
-            finally:
-                store.close()
+            with closing(Store(root)), tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=root) as staging:  # the store locks servers out
+                there = {path.relative_to(root).as_posix().partition(".")[0] for path in root.glob("r*/*")}
+                for member in members:  # plain files with names of ours: see PlainFile
+                    name = "/".join(member.name.split("/")[:2])
+                    if name.partition(".")[0] in there:
+                        report.notes[name] = "there already"
+                    else:
+                        tar.extract(member, staging, filter="data")
+                _move_in(Path(staging), root, key, report)
     except tarfile.TarError as error:
         raise Refusal("backup.not_an_archive") from error
+    return report
 
 
-def _members(tar: tarfile.TarFile) -> list[tarfile.TarInfo]:
-    """Reads all headers. Raises Refusal or TarError for an archive that no store made, or a later version's."""
-    members = tar.getmembers()
+def _read_members(tar: tarfile.TarFile) -> tuple[list[tarfile.TarInfo], Any]:
+    """Reads all headers. Returns those of runs and rooms, and the key. Raises Refusal or TarError for an archive that no store made, or a
+    later version's."""
+    first, *members = tar.getmembers() or [None]
     tar.fileobj.seek(tar.offset)
     is_ended = tar.fileobj.read(2 * tarfile.BLOCKSIZE) == bytes(2 * tarfile.BLOCKSIZE)  # tarfile accepts a file cut between two members
-    header = files.parse_json(tar.extractfile(members[0]).read(), FIRST) if members and members[0].name == FIRST else None
+    header = files.parse_json(tar.extractfile(first).read(), FIRST) if first and first.name == FIRST else None
     format = header.get("format") if isinstance(header, dict) else None
     if not is_ended or type(format) is not int:
         raise Refusal("backup.not_an_archive")
     if format > FORMAT:
         raise Refusal("backup.newer_format", format=format, known=FORMAT)
-    return members
+    return members, header.get(KEY_FILE)
 
 
-def _move_in(staging: Path, root: Path) -> Report:
-    """Moves the whole and new runs and rooms of an extracted archive into the store, and its key where there is none."""
-    report, key = Report(), files.parse_json((staging / FIRST).read_bytes(), FIRST).get(KEY_FILE)
+def _move_in(staging: Path, root: Path, key: Any, report: Report) -> None:
+    """Moves the whole runs and rooms of an extracted archive into the store, and its key where there is none."""
     if isinstance(key, str) and KEY.fullmatch(key):
         if not (root / KEY_FILE).exists():
             write_key(root, key)
@@ -166,60 +167,38 @@ def _move_in(staging: Path, root: Path) -> Report:
     for kind in ("runs", "rooms"):
         for folder in (staging, root):
             (folder / kind).mkdir(exist_ok=True)
-        for path in _listed(staging / kind):
-            if any((root / kind).glob(f"{path.name.removesuffix('.old')}*")):
-                report.notes[f"{kind}/{path.name}"] = "there already"
-                _delete(path)
-    _keep_whole(staging, True, report)
-    for path in sorted(staging.glob("r*/*")):
-        path.rename(root / path.relative_to(staging))
+    for name, path in _select(staging, True, report).items():
+        path.rename(root / name)
     if hasattr(os, "sync"):
         os.sync()  # all of it is on the disk before the archive may be deleted
-    return report
 
 
-def _keep_whole(copy: Path, all_saves: bool, report: Report) -> None:
-    """Deletes from a copy of a store all but the whole rooms and saves, and without `all_saves` the previous saves; counts what stays."""
-    for finding in list(check(copy)):
+def _select(copy: Path, all_saves: bool, report: Report) -> dict[str, Path]:
+    """Returns the whole rooms and saves in a copy of a store by their names in a store, and with `all_saves` the previous saves; counts
+    them, and notes what isn't among them."""
+    chosen = {}
+    for finding in check(copy):
         path, old = copy / finding.name, files.sibling_paths(copy / finding.name).old
-        if finding.verdict == EARLIER:
-            report.notes[finding.name] = f"earlier save. {finding.why}"
-        elif finding.why:
-            report.notes[finding.name] = f"left out. {finding.why}"
+        if finding.why:
+            report.notes[finding.name] = f"{'earlier save' if finding.verdict == EARLIER else 'left out'}. {finding.why}"
         if finding.verdict not in (WHOLE, EARLIER):
-            _delete(path, old)
-        elif finding.name.startswith("rooms/"):
+            continue
+        chosen[finding.name] = path if finding.verdict == WHOLE and path.exists() else old
+        if finding.name.startswith("rooms/"):
             report.rooms += 1
-        else:
-            report.runs += 1
-            if finding.verdict == EARLIER or not path.exists():
-                _delete(path)
-                old.rename(path)
-            elif all_saves and old.exists() and isinstance(refusal := _verify(old, path.name), Refusal):
+            continue
+        report.runs += 1
+        if all_saves and chosen[finding.name] == path and old.exists():
+            if isinstance(refusal := _verify(old, path.name), Refusal):
                 report.notes[f"runs/{old.name}"] = f"left out. {refusal}"
-                _delete(old)
-            elif not all_saves:
-                _delete(old)
+            else:
+                chosen[f"runs/{old.name}"] = old
+    return chosen
 
 
 def _require_store(root: Path) -> None:
     if not ((root / "runs").is_dir() or (root / "rooms").is_dir()):
         raise Refusal("backup.no_store", folder=str(root))
-
-
-def _listed(root: Path) -> list[Path]:
-    return sorted(root.iterdir()) if root.is_dir() else []
-
-
-def _runs(root: Path) -> list[Path]:
-    """Returns the paths of a store's runs, including runs with a previous save only."""
-    ids = {path.name.partition(".")[0] for path in _listed(root / "runs")}
-    return [root / "runs" / id for id in sorted(ids) if ID.fullmatch(id)]
-
-
-def _delete(*paths: Path) -> None:
-    for path in paths:
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def _verify(path: Path, id: str) -> int | Refusal:
@@ -267,17 +246,9 @@ def _judge_room(path: Path) -> Finding:
 def _link_store(root: Path, snapshot: Path) -> None:
     """Hard-links all saves and rooms of the store into the snapshot folder."""
     (snapshot / "runs").mkdir()
-    saves = (place for path in _runs(root) for place in (path, files.sibling_paths(path).old))
-    for path in (*saves, root / "rooms"):
+    for kind in ("runs", "rooms"):
         with suppress(FileNotFoundError, shutil.Error):  # files that vanish meanwhile were saved anew or deleted
-            shutil.copytree(path, snapshot / path.relative_to(root), symlinks=True, copy_function=_link)
-
-
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # a file system without hard links; or the file has vanished, and then this raises too
-        shutil.copy2(source, target)
+            shutil.copytree(root / kind, snapshot / kind, symlinks=True, copy_function=files.link, dirs_exist_ok=True)
 
 
 def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:

@@ -51,16 +51,14 @@ def run(options: argparse.Namespace) -> dict:
         held = [_held(server, 0.0)]
         alone = tokens * _alone(server, knobs, options.alone)
         with _class(server, options, knobs, records) as (teacher, students, moves):
-            runs = [student.run for student in students]
-            started, before = time.monotonic(), server.ask("progress_of", runs=runs)
+            started, before, looked = time.monotonic(), server.list_unfinished(), time.perf_counter()
             with _at_work(teacher, students, moves, options, started + 60 * options.minutes):
                 while (left := started + 60 * options.minutes - time.monotonic()) > 0:
                     time.sleep(min(options.every, left))
                     held.append(_held(server, time.monotonic() - started))
                     note("{time:.0f} s: load {load}, {bytes:,} bytes, {threads} threads, {files} files".format(**held[-1]))
-                after = server.ask("progress_of", runs=runs)
-        took = after["time"] - before["time"]
-        steps = [(now - then) / took for now, then in zip(after["steps"], before["steps"], strict=True)]
+                after, took = server.list_unfinished(), time.perf_counter() - looked
+        steps = [(after[run]["step"] - state["step"]) / took for run, state in before.items()]
     return {
         "students": options.students,
         "seconds": took,
@@ -84,11 +82,11 @@ def jain(values: Sequence[float]) -> float:
 
 def _alone(server: Server, knobs: dict[str, Any], seconds: float) -> float:
     """Returns the steps per second of one run."""
-    with endless(server, knobs | ARMS[0]) as run:
-        before = server.ask("progress_of", runs=[run])
+    with endless(server, knobs | ARMS[0]):
+        ((run, before),), looked = server.list_unfinished().items(), time.perf_counter()
         time.sleep(seconds)
-        after = server.ask("progress_of", runs=[run])
-    return (after["steps"][0] - before["steps"][0]) / (after["time"] - before["time"])
+        after, took = server.list_unfinished()[run], time.perf_counter() - looked
+    return (after["step"] - before["step"]) / took
 
 
 @contextmanager
@@ -113,8 +111,7 @@ def _class(
         _together([student.train for student in students])
         for student in students:
             streams.follow(student)
-        runs = [student.run for student in students]
-        _wait(lambda: min(server.ask("progress_of", runs=runs)["steps"]) > 0)
+        _wait(lambda: min(state["step"] for state in server.list_unfinished().values()) > 0)
         yield teacher, students, moves
 
 

@@ -12,7 +12,6 @@ from benchmarks.tables import percentile
 
 MARK = "zq"  # how every canary begins; no sentence that is drawn for a task in these benchmarks holds it by chance in a run's examples
 CANARY = re.compile(rb"zq(?:name|token|words)[a-z]{10}")
-LONGEST = 32  # bytes, at least as long as a canary: so much of a stream is looked at again with what comes next
 
 
 class Canaries(NamedTuple):
@@ -47,11 +46,11 @@ class Records:
         with self._lock:
             self.errors[f"{kind}: {why}"] += 1
 
-    def heard(self, body: bytes, allowed: Iterable[str], new: int | None = None) -> None:
-        """Records the bytes sent to a person who may know the canaries `allowed`; `new` of them were not looked at before."""
+    def heard(self, body: bytes, allowed: Iterable[str]) -> None:
+        """Records the bytes sent to a person who may know the canaries `allowed`."""
         matches = {match.decode() for match in CANARY.findall(body)} - set(allowed)
         with self._lock:
-            self.bytes += len(body) if new is None else new
+            self.bytes += len(body)
             for canary in matches:
                 self.leaks[re.match(f"{MARK}(name|token|words)", canary)[1]] += 1
 

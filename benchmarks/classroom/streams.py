@@ -1,20 +1,20 @@
-"""All streams of a class, read by one thread: the room of everybody, and each student's own run."""
+"""All streams of a class: the room of everybody, and each student's own run."""
 
 from __future__ import annotations
 
-import selectors
 import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from urllib.parse import quote
 from uuid import uuid4
 
 import orjson
 
 from benchmarks.classroom.people import Person, Student
-from benchmarks.classroom.records import LONGEST, Records
+from benchmarks.classroom.records import Records
 from benchmarks.server import PATIENCE, ROUTES
 
 EVENT = b"data: {"
@@ -41,80 +41,45 @@ class Moves:
         self._newest[person.number] = max(newest, self._newest.get(person.number, -1))
 
 
-class _Line(NamedTuple):
-    """A connection: whose, whether it tells of the room, and what of it is not a whole line yet."""
-
-    person: Person
-    is_room: bool
-    rest: bytearray
-
-
 class ClassStreams:
-    """Open while the `with` block lasts."""
+    """The streams, each read by a thread. Open while the `with` block lasts."""
 
     def __init__(self, port: int, people: Sequence[Person], moves: Moves, records: Records) -> None:
         self._port, self._people, self._moves, self._records = port, people, moves, records
-        self._open, self._ready = True, selectors.DefaultSelector()
-        self._thread = threading.Thread(target=self._read, name="streams")
+        self._open, self._streams = True, list[tuple[HTTPConnection, threading.Thread]]()
 
     def __enter__(self) -> ClassStreams:
         for person in self._people:
-            self._register(_room_stream(self._port, person), person, True)
-        self._thread.start()
+            self._follow(f"room/live?code={person.code}&ticket={person.ticket}", person)
         return self
 
     def __exit__(self, *problem: object) -> None:
         self._open = False
-        self._thread.join()
-        for key in list(self._ready.get_map().values()):
-            key.fileobj.close()
-        self._ready.close()
+        for stream, thread in self._streams:
+            stream.sock.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            stream.close()
 
     def follow(self, student: Student) -> None:
-        """Also the run that this student trains."""
-        self._register(open_stream(self._port, student.run), student, False)
+        """Also the run that this student trains, from its beginning, as a new visitor: the server counts streams per visitor."""
+        self._follow(f"live/{quote(student.run)}?since=0&by={uuid4().hex}", student)
 
-    def _register(self, stream: socket.socket, person: Person, is_room: bool) -> None:
-        self._ready.register(stream, selectors.EVENT_READ, _Line(person, is_room, bytearray()))
+    def _follow(self, path: str, person: Person) -> None:
+        stream = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE)
+        stream.request("GET", f"{ROUTES}/{path}")
+        thread = threading.Thread(target=self._read, args=(stream.getresponse(), person, path.startswith("room")))
+        self._streams.append((stream, thread))
+        thread.start()
 
-    def _read(self) -> None:
-        while self._open:
-            for key, _ in self._ready.select(0.1):
-                got = key.fileobj.recv(1 << 18)
-                if got:
-                    self._take(key.data, got)
-                    continue
-                self._records.failed("stream", "ended")
-                self._ready.unregister(key.fileobj)
-                key.fileobj.close()
-
-    def _take(self, line: _Line, got: bytes) -> None:
-        before = bytes(line.rest[-LONGEST:])
-        self._records.heard(before + got, line.person.allowed, len(got))
-        line.rest.extend(got)
-        *whole, rest = line.rest.split(b"\n")
-        line.rest[:] = rest
-        if not line.is_room:
-            return
-        for event in whole:
-            if event.startswith(EVENT):
-                line.person.hear(orjson.loads(event.removeprefix(b"data: ")))
-                if isinstance(line.person, Student):
-                    self._moves.arrived(line.person)
-            elif event.startswith(b"event: gone"):
-                self._records.failed("stream", "the room is gone")
-
-
-def _room_stream(port: int, person: Person) -> socket.socket:
-    return _open(port, f"{ROUTES}/room/live?code={person.code}&ticket={person.ticket}")
-
-
-def open_stream(port: int, run: str) -> socket.socket:
-    """Opens the stream of a run's live updates, from the beginning, as a new visitor: the server counts streams per visitor."""
-    return _open(port, f"{ROUTES}/live/{quote(run)}?since=0&by={uuid4().hex}")
-
-
-def _open(port: int, address: str) -> socket.socket:
-    stream = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-    stream.sendall(f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
-    return stream
+    def _read(self, lines: HTTPResponse, person: Person, is_room: bool) -> None:
+        with suppress(OSError, HTTPException):
+            for line in lines:
+                self._records.heard(line, person.allowed)
+                if is_room and line.startswith(EVENT):
+                    person.hear(orjson.loads(line.removeprefix(b"data: ")))
+                    if isinstance(person, Student):
+                        self._moves.arrived(person)
+                elif is_room and line.startswith(b"event: gone"):
+                    self._records.failed("stream", "the room is gone")
+        if self._open:
+            self._records.failed("stream", "ended")

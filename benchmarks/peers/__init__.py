@@ -2,10 +2,10 @@
 
 import argparse
 import json
+import math
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from importlib import import_module
@@ -16,12 +16,12 @@ from pathlib import Path
 import torch
 
 from benchmarks.machine import cores
-from benchmarks.peers.common import Setting
+from benchmarks.peers.common import Setting, Watch
 from benchmarks.suite import Missing, note, some_of, tiny
-from benchmarks.tables import markdown, percent, seconds, show_summary, summary, whole
-from playground.config import PAD, Experiment, limits, preset
+from benchmarks.tables import percent, seconds, show_summary, summary, tabulate, whole
+from playground.config import Experiment, limits, preset
 from playground.data.batches import batches, split_batch
-from playground.data.corpus import Corpus, build_corpus
+from playground.data.corpus import build_corpus
 from playground.runs.limits import machine_devices
 from playground.runs.machine_speed import warm_up
 from playground.training.loop import Training
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> dict:
     """
     first = options.first_seed if options.first_seed is not None else random.SystemRandom().randrange(1000, 900_000)
     base = Experiment().with_(data_seed=(first + 500_000) % limits("data_seed").high, **dict(options.set))
-    corpus, missing, versions = build_corpus(base.data), [], {"torch": torch.__version__}
+    missing, versions = [], {"torch": torch.__version__}
     for peer in options.peers:
         try:
             versions[PACKAGES[peer]] = version(PACKAGES[peer])
@@ -70,9 +70,9 @@ def run(options: argparse.Namespace) -> dict:
     peers = [peer for peer in options.peers if PACKAGES[peer] in versions]
     if options.warm:
         warm_up()
-        _train(Experiment().with_(**{"task": "copy", "train_size": 2000} | dict(options.set) | {"steps": WARM_STEPS}), 2.0)
+        _ours(Experiment().with_(**{"task": "copy", "train_size": 2000} | dict(options.set) | {"steps": WARM_STEPS}), 2.0)
     groups: dict[tuple[str, str], list[dict]] = {}
-    for training in _trainings(options, first, base, corpus, peers, missing):
+    for training in _trainings(options, first, base, peers, missing):
         note("{who:<13} {setting:<6} {seconds:6.2f} s, {cpu_seconds:6.2f} s CPU, step {step}, {exact_match:.1%}".format(**training))
         groups.setdefault((training["who"], training["setting"]), []).append(training)
     rows = [_row(*key, trainings) for key, trainings in groups.items()]
@@ -95,21 +95,20 @@ def _row(who: str, setting: str, trainings: list[dict]) -> dict:
     }
 
 
-def _trainings(
-    options: argparse.Namespace, first: int, base: Experiment, corpus: Corpus, peers: list[str], missing: list[str]
-) -> Iterator[dict]:
+def _trainings(options: argparse.Namespace, first: int, base: Experiment, peers: list[str], missing: list[str]) -> Iterator[dict]:
     """Yields every training as it ends: the presets with one seed, some of the peers, the presets with another seed, and so on. A sentence
     for each that breaks joins `missing`."""
     jobs = [(name, peer) for name in options.settings for peer in peers]
     for turn in range(options.our_seeds):
         for name in options.presets:
             knobs = {"seed": first + turn, "data_seed": base.data.data_seed, "threads": 1} | dict(options.set)
-            yield {"who": name, "setting": "ours"} | _ours(preset(name).with_(**knobs), corpus)
+            yield {"who": name, "setting": "ours"} | _ours(preset(name).with_(**knobs))
         for name, peer in jobs[turn :: options.our_seeds]:
             size = asdict(sizes(peer, name, base, options.width))
-            job = {"peer": peer, "setting": size, "seed": first, "target": TARGET, "limit": options.limit, "warm": options.warm}
+            job = {"peer": peer, "knobs": base.difference(), "setting": size, "seed": first}
+            job |= {"target": TARGET, "limit": options.limit, "warm": options.warm}
             try:
-                yield {"who": peer, "setting": name, "size": size} | _theirs(job | _pairs(corpus))
+                yield {"who": peer, "setting": name, "size": size} | _theirs(job)
             except Missing as problem:
                 missing.append(str(problem))
 
@@ -124,54 +123,22 @@ def sizes(peer: str, name: str, base: Experiment, width: int) -> Setting:
     return replace(own, d_model=narrower, d_ff=own.d_ff * narrower // own.d_model)
 
 
-def _ours(experiment: Experiment, corpus: Corpus) -> dict:
-    """Trains a preset; counts from outside what a peer's watch counts."""
-    before, spent = time.perf_counter(), time.process_time()
-    trained = _train(experiment, TARGET)
-    busy = (time.process_time() - spent) / (time.perf_counter() - before)
-    config, training = experiment.training, Training(experiment, corpus)
-    tokens = cells = 0
-    for items in islice(batches(corpus.train, config.batch_size, config.batch_unit, config.seed), trained["step"]):
-        for batch in split_batch(items, len(training.replicas), config.packing):
-            tokens += int((batch.src != PAD).sum() + (batch.tgt_out != PAD).sum())
-            cells += batch.src.numel() + batch.tgt_in.numel()
-    parameters = sum(parameter.numel() for parameter in training.model.parameters())
-    # The process goes on after the target, to look at other pairs: its share of CPU time is the same.
-    return trained | {"cpu_seconds": trained["seconds"] * busy, "tokens": tokens, "cells": cells, "parameters": parameters}
-
-
-def _train(experiment: Experiment, target: float) -> dict:
-    """Trains up to the target: no thread, no replay, no page."""
+def _ours(experiment: Experiment, target: float = TARGET) -> dict:
+    """Trains a preset up to the target: no thread, no replay, no page. Returns what the watch counted, and the number of parameters."""
     config = experiment.training
     with cores(1) as parallel_map:
-        started = time.perf_counter()
+        watch = Watch(target, math.inf)
         corpus = build_corpus(experiment.data)
-        prepared = time.perf_counter()
-        training, validation, validating = Training(experiment, corpus, machine_devices()[0]), None, 0.0
+        training = Training(experiment, corpus, machine_devices()[0])
         training.parallel_map = parallel_map
+        watch.prepared()
         for step in training.steps():
-            if step.step % config.eval_every and step.step != config.steps:
-                continue
-            before = time.perf_counter()
-            validation = training.validate()
-            validating += time.perf_counter() - before
-            if validation.exact_match >= target:
+            if watch.step(step.tokens, 0, lambda: training.validate().exact_match, step.step == config.steps):
                 break
-        now = time.perf_counter()
-        training.parallel_map = map
-    return {
-        "seconds": now - started,
-        "preparing": prepared - started,
-        "validating": validating,
-        "step": training.step,
-        "exact_match": validation.exact_match,
-        "reached": validation.exact_match >= target,
-    }
-
-
-def _pairs(corpus: Corpus) -> dict:
-    sides = {name: [(item.src_ids, item.tgt_ids) for item in getattr(corpus, name)] for name in ("train", "heldout")}
-    return sides | {"vocabulary": max(corpus.src_tokenizer.size, corpus.tgt_tokenizer.size)}
+    for items in islice(batches(corpus.train, config.batch_size, config.batch_unit, config.seed), training.step):
+        for batch in split_batch(items, len(training.replicas), config.packing):
+            watch.counts["cells"] += batch.src.numel() + batch.tgt_in.numel()
+    return watch.counts | {"parameters": sum(parameter.numel() for parameter in training.model.parameters())}
 
 
 def _theirs(job: dict) -> dict:
@@ -187,25 +154,22 @@ def _theirs(job: dict) -> dict:
 
 
 def table(result: dict) -> str:
-    head = ("who", "settings", "d_model", "pairs", "parameters", "steps/s", "tokens/s", "padding", "seconds", "CPU s", "right")
-    lines = [
-        (
-            NAMES.get(row["who"], row["who"]),
-            SETTINGS[row["setting"]],
-            *(str(row["size"][name]) if row["size"] else "–" for name in ("d_model", "pairs")),
-            whole(row["parameters"]),
-            show_summary(row["steps_per_second"], lambda value: f"{value:.3g}"),
-            show_summary(row["tokens_per_second"], whole),
-            show_summary(row["padding"], percent),
-            show_summary(row["seconds"], seconds),
-            show_summary(row["cpu_seconds"], seconds),
-            show_summary(row["right"], percent),
-        )
-        for row in result["rows"]
-    ]
+    rows = tabulate(result["rows"], {
+        "who": lambda row: NAMES.get(row["who"], row["who"]),
+        "settings": lambda row: SETTINGS[row["setting"]],
+        "d_model": lambda row: str(row["size"]["d_model"]) if row["size"] else "–",
+        "pairs": lambda row: str(row["size"]["pairs"]) if row["size"] else "–",
+        "parameters": lambda row: whole(row["parameters"]),
+        "steps/s": lambda row: show_summary(row["steps_per_second"], "{:.3g}".format),
+        "tokens/s": lambda row: show_summary(row["tokens_per_second"], whole),
+        "padding": lambda row: show_summary(row["padding"], percent),
+        "seconds": lambda row: show_summary(row["seconds"], seconds),
+        "CPU s": lambda row: show_summary(row["cpu_seconds"], seconds),
+        "right": lambda row: show_summary(row["right"], percent),
+    })  # fmt: skip
     about = (
         f"Seconds to {TARGET:.0%}; never: not by {result['limit']:g} s, or not in a preset's steps. They begin with the pairs as token ids"
         f" (ours: before they are drawn) and include every examination. --first-seed {result['first_seed']} repeats them."
     )
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
-    return "\n\n".join([markdown(head, lines), about, f"Versions: {versions}.", *result["missing"]])
+    return "\n\n".join([rows, about, f"Versions: {versions}.", *result["missing"]])

@@ -1,8 +1,8 @@
 """The same pairs, examination and clock for every peer; and one training of one peer in a process of its own.
 
-As a program it reads what to do as JSON on stdin: {"peer", "train": [[source ids, target ids], ...], "heldout": the same, "vocabulary",
-"setting", "seed", "target", "limit", "warm"}. It prints one JSON line, what the watch counted and "parameters". The process is warm before
-its clock starts: `warm` seconds of training of another model come first.
+As a program it reads what to do as JSON on stdin: {"peer", "knobs" of the data, "setting", "seed", "target", "limit", "warm"}. It prints
+one JSON line, what the watch counted and "parameters". The process is warm before its clock starts: `warm` seconds of training of another
+model come first.
 """
 
 import json
@@ -12,15 +12,16 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from playground.config import PAD
+from playground.config import PAD, Experiment
 from playground.data.batches import Batch, collate
-from playground.data.corpus import Item
+from playground.data.corpus import Item, build_corpus
 
-EVERY = 1.0  # seconds of training between two examinations, at least
+EVERY = 0.5  # seconds of training between two examinations, at least
 SHARE = 0.05  # of a run's time that examinations may take
 EXAM_ROWS = 100  # pairs in one forward pass of an examination
 
@@ -67,13 +68,13 @@ class Watch:
         self._last = time.perf_counter()
         self.counts["preparing"] = self._last - self._started
 
-    def step(self, tokens: int, cells: int, examine: Callable[[], float]) -> bool:
+    def step(self, tokens: int, cells: int, examine: Callable[[], float], is_last: bool = False) -> bool:
         """After every update: `tokens` of its `cells` were no padding; `examine` gives the exact match. True when it is time to stop."""
         counts, now = self.counts, time.perf_counter()
         counts["step"] += 1
         counts["tokens"] += tokens
         counts["cells"] += cells
-        over = now - self._started >= self._limit
+        over = is_last or now - self._started >= self._limit
         if now - self._last < self._pause and not over:
             return False
         counts["exact_match"] = examine()
@@ -115,22 +116,23 @@ def exact_match(model: nn.Module, logits: Callable[[Batch], Tensor], batches: li
     return right / sum(len(batch.src) for batch in batches)
 
 
-def train(model: nn.Module, update: Callable[[Batch], int], logits: Callable[[Batch], Tensor], task: Task, watch: Watch) -> None:
-    """Trains a peer until the watch says stop. `update` says how many cells, padding and all, it computed."""
+def train(learner: Any, task: Task, watch: Watch) -> None:
+    """Trains a peer until the watch says stop. Its `update` says how many cells, padding and all, it computed."""
     questions = exam(task.heldout)
-    model.train()
+    learner.model.train()
     for batch in batches(task):
-        cells = update(batch)
+        cells = learner.update(batch)
         tokens = int((batch.src != PAD).sum() + (batch.tgt_out != PAD).sum())
-        if watch.step(tokens, cells, lambda: exact_match(model, logits, questions)):
+        if watch.step(tokens, cells, lambda: exact_match(learner.model, learner.logits, questions)):
             return
 
 
 def task_of(job: dict) -> Task:
     """The task in what stdin says."""
-    train, heldout = (tuple(Item("", "", tuple(src), tuple(tgt)) for src, tgt in job[part]) for part in ("train", "heldout"))
-    sides = [ids for item in (*train, *heldout) for ids in (item.src_ids, item.tgt_ids)]
-    return Task(train, heldout, job["vocabulary"], 1 + max(map(len, sides)), Setting(**job["setting"]), job["seed"])
+    corpus = build_corpus(Experiment().with_(**job["knobs"]).data)
+    vocabulary = max(corpus.src_tokenizer.size, corpus.tgt_tokenizer.size)
+    longest = 1 + max(len(ids) for item in (*corpus.train, *corpus.heldout) for ids in (item.src_ids, item.tgt_ids))
+    return Task(corpus.train, corpus.heldout, vocabulary, longest, Setting(**job["setting"]), job["seed"])
 
 
 def learn(job: dict) -> dict:
@@ -142,7 +144,7 @@ def learn(job: dict) -> dict:
         watch = Watch(target, limit)
         learner = module.Learner(task)
         watch.prepared()
-        learner.train(watch)
+        train(learner, task, watch)
     return watch.counts | {"parameters": sum(parameter.numel() for parameter in learner.model.parameters())}
 
 

@@ -8,7 +8,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from benchmarks.peers.common import Setting, Task, Watch, train
+from benchmarks.peers.common import Setting, Task
 from playground.config import MAX_POSITIONS, PAD
 from playground.data.batches import Batch
 from playground.model.positions import sinusoids
@@ -59,19 +59,15 @@ class Learner:
     def __init__(self, task: Task) -> None:
         torch.manual_seed(task.seed)
         size = task.setting
-        self._task = task
         self.model = Plain(task.vocabulary, task.vocabulary, size.d_model, size.n_heads, size.layers, size.d_ff, size.dropout)
         self._optimiser = torch.optim.Adam(self.model.parameters(), **ADAM)
         self._loss = nn.CrossEntropyLoss(ignore_index=PAD)
 
-    def train(self, watch: Watch) -> None:
-        train(self.model, self._update, self._logits, self._task, watch)
-
-    def _logits(self, batch: Batch) -> Tensor:
+    def logits(self, batch: Batch) -> Tensor:
         return self.model(batch.src, batch.tgt_in)
 
-    def _update(self, batch: Batch) -> int:
+    def update(self, batch: Batch) -> int:
         self._optimiser.zero_grad()
-        self._loss(self._logits(batch).flatten(0, 1), batch.tgt_out.flatten()).backward()
+        self._loss(self.logits(batch).flatten(0, 1), batch.tgt_out.flatten()).backward()
         self._optimiser.step()
         return batch.src.numel() + batch.tgt_in.numel()

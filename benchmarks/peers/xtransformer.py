@@ -7,7 +7,7 @@ for both sides, no dropout, Adam at a constant rate, 32 pairs an update.
 import torch
 from torch import Tensor
 
-from benchmarks.peers.common import Setting, Task, Watch, train
+from benchmarks.peers.common import Setting, Task
 from playground.config import PAD
 from playground.data.batches import Batch
 
@@ -28,19 +28,15 @@ class Learner:
         side |= {"attn_dim_head": size.d_model // size.n_heads, "ff_mult": size.d_ff / size.d_model}
         side |= dict.fromkeys(("emb_dropout", "attn_dropout", "ff_dropout"), size.dropout)
         both = {f"{prefix}_{name}": value for prefix in ("enc", "dec") for name, value in side.items()}
-        self._task = task
         self.model = XTransformer(dim=size.d_model, tie_token_emb=True, ignore_index=PAD, pad_value=PAD, **both)
         self._optimiser = torch.optim.Adam(self.model.parameters(), lr=RATE)
 
-    def train(self, watch: Watch) -> None:
-        train(self.model, self._update, self._logits, self._task, watch)
-
-    def _logits(self, batch: Batch) -> Tensor:
+    def logits(self, batch: Batch) -> Tensor:
         mask = batch.src != PAD
         memory = self.model.encoder(batch.src, mask=mask, return_embeddings=True)
         return self.model.decoder.net(batch.tgt_in, context=memory, context_mask=mask)
 
-    def _update(self, batch: Batch) -> int:
+    def update(self, batch: Batch) -> int:
         whole = torch.cat((batch.tgt_in[:, :1], batch.tgt_out), dim=1)
         self.model(batch.src, whole, mask=batch.src != PAD).backward()
         self._optimiser.step()

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 from importlib import import_module
-from pkgutil import walk_packages
+from pathlib import Path
 
-from playground import features
 from playground.config import Refusal
 from playground.features.shared.naming import variant_name
 from playground.features.shared.panels import ATTENTION, FORMULA, PANELS as DECLARED, SECTIONS
 from playground.features.shared.view import View
 from playground.runs.run import Run
 
-for _module in walk_packages(features.__path__, f"{features.__name__}."):
-    if not _module.name.rpartition(".")[2].startswith(("test_", "conftest")):
-        import_module(_module.name)
+for _file in sorted(Path(__file__).parent.glob("*/*.py")):
+    if not _file.stem.startswith(("test_", "_")):
+        import_module(f"playground.features.{_file.parent.name}.{_file.stem}")
 
 _ORDERED = sorted(DECLARED, key=lambda name: (DECLARED[name].section == "", DECLARED[name].section, DECLARED[name].order))
 PANELS: dict[str, Callable[[View], dict]] = {name: DECLARED[name].build for name in _ORDERED}

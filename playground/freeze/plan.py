@@ -8,7 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from playground.cursor import FIELDS, choices
-from playground.features.diagnostics import QUANTITIES
+from playground.features.diagnostics.panel import QUANTITIES
 from playground.features.embeddings.query import STATES, TABLES
 from playground.features.evaluation.query import SPLITS
 from playground.features.registry import PANELS, TABS

@@ -51,7 +51,7 @@ def plan_tuning(source: Run, step: int | None, wanted: Experiment, pairs: Pairs 
     if pairs is None:
         raise Refusal("data.no_own_pairs")
     shares = [percentage(share, None) for share in unknown_shares(pairs, source.tokenizers)]
-    name = f"tasks.{source.experiment.data.task}.label" if source.name == source.id else source.name  # of one that came with the app
+    name = {"key": f"tasks.{source.experiment.data.task}.label"} if source.name == source.id else source.name  # one that came with the app
     message = Refusal("runs.tuned", name=name, step=actual, src=shares[0], tgt=shares[1])
     pairs = replace(pairs, tokenizers=tuple(tokenizer.to_bytes().decode() for tokenizer in source.tokenizers))
     return Tuning(wanted.with_(task="own", **kept_knobs(source)), pairs, actual, parameters, message)

@@ -7,7 +7,7 @@ from typing import Any
 
 from playground import cursor
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, as_text, default, limits, read_query
-from playground.features import diagnostics
+from playground.features.diagnostics.panel import QUANTITIES
 from playground.features.embeddings.query import STATES, TABLES
 from playground.features.lessons import course, labs
 from playground.features.map.architecture import model_figure
@@ -46,7 +46,7 @@ LISTS: cursor.Lists = {
     "tabs": TABS,
     "methods": METHODS,
     "embeddings": (*TABLES, *STATES),
-    "gauges": tuple(diagnostics.QUANTITIES),
+    "gauges": tuple(QUANTITIES),
     "labs": tuple(LABS),
     "guesses": _list_guesses(LABS.values()),
     "lessons": (*COURSE, *ROUNDS),

@@ -19,7 +19,7 @@ from playground import handin
 from playground.config import Refusal
 from playground.features import compare
 from playground.features.board import panel as board
-from playground.features.data import preview
+from playground.features.data.panel import preview
 from playground.features.lessons import checks
 from playground.features.map import worksheets
 from playground.features.registry import PANELS, check

@@ -164,7 +164,7 @@ class Refusal(Exception):
     """A request that can't be fulfilled: `key` names its sentence, `values` fill it in.
 
     The sentence says what is wrong, where, and what to do. `str(refusal)` is English; `say(language)` is any language. A value that is a
-    list is formatted as one in that language, the key of a task as its name.
+    list is formatted as one in that language, a value {"key": another sentence's} translated. All can be saved as JSON.
     """
 
     def __init__(self, key: str, **values: object) -> None:
@@ -177,9 +177,9 @@ class Refusal(Exception):
 
     def say(self, language: str) -> str:
         def write(value: object) -> object:
-            if isinstance(value, (list, tuple)):
-                return listed(language, value)
-            return say(language, value) if str(value).startswith("tasks.") and known(language, value) else value
+            if isinstance(value, dict):
+                return say(language, value["key"])
+            return listed(language, value) if isinstance(value, (list, tuple)) else value
 
         return say(language, self.key, **{name: write(value) for name, value in self.values.items()})
 

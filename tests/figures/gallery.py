@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from playground.features import attention as heads, data, positions
+from playground.features import attention as heads
+from playground.features.data import panel as data
 from playground.features.embeddings import figure as vectors
 from playground.features.evaluation import figure as lengths
 from playground.features.interventions import figure as changes
 from playground.features.lessons import figure as guesses
+from playground.features.positions import panel as positions
 from playground.features.shared.figures import attention, graph, runs, sublayers, tensor
 from playground.features.shared.figures.theme import Style
 from playground.features.shared.figures.tokens import steps

@@ -9,12 +9,13 @@ import plotly.graph_objects as go
 import pytest
 from hypothesis import given, strategies as st
 
-from playground.features import attention as heads, positions
+from playground.features import attention as heads
 from playground.features.board import figure as board
 from playground.features.embeddings import figure as vectors
 from playground.features.evaluation import figure as lengths
 from playground.features.interventions import figure as changes
 from playground.features.lessons import figure as guesses
+from playground.features.positions import panel as positions
 from playground.features.shared.figures import attention, graph, runs, sublayers, tensor, theme, tokens
 from playground.features.shared.figures.theme import Style
 from playground.features.teacher_forcing import figure as lens

@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
 from playground import plot
-from playground.features import attention as heads, data, positions
+from playground.features import attention as heads
 from playground.features.board import figure as board
+from playground.features.data import panel as data
 from playground.features.embeddings import figure as vectors
+from playground.features.positions import panel as positions
 from playground.features.shared.figures import attention, cells, graph, runs, sublayers, tensor, theme
 from playground.features.shared.figures.cells import fit_to_page
 from playground.features.shared.figures.theme import Style

@@ -9,7 +9,7 @@ from playground.features.embeddings import figure as vectors
 from playground.features.evaluation import figure as lengths
 from playground.features.interventions import figure as changes
 from playground.features.lessons import figure as guesses
-from playground.features.positions import ROOM, clocks
+from playground.features.positions.panel import ROOM, clocks
 from playground.features.shared.figures import graph
 from playground.features.shared.figures.theme import Style
 from playground.features.teacher_forcing import figure as votes_figure

@@ -17,7 +17,7 @@ from playground.cli import main
 from playground.config import BOS, EOS, PAD, Refusal, default
 from playground.cursor import FIELDS, choices
 from playground.features.attention.query import rollout
-from playground.features.diagnostics import QUANTITIES
+from playground.features.diagnostics.panel import QUANTITIES
 from playground.features.registry import BY_ATTENTION, BY_FORMULA, PANELS
 from playground.features.shared.blocks import KINDS
 from playground.features.shared.figures import theme

@@ -18,6 +18,7 @@ from playground.lessons import controlled
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.rooms.registry import DAY
+from playground.runs.disk.saves import open_save
 from playground.runs.identity import owner_of
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
@@ -267,6 +268,7 @@ def test_a_run_is_fine_tuned_on_other_data_after_what_it_does_not_know_is_said(s
         tuned = done(site.runs.get(site.act(BEN, "tune", source, knobs=knobs, sure=True)["run"]))
         base = site.runs.get(source)
         assert (tuned.status, tuned.message.key, tuned.message.say("en")) == ("done", "runs.tuned", question["ask"])
+        assert open_save(site.runs.store.path(tuned), tuned.id).run.message.say("zh") == tuned.message.say("zh")
         assert [each.to_bytes() for each in tuned.tokenizers] == [each.to_bytes() for each in base.tokenizers]
         assert (tuned.experiment.model, tuned.parent) == (replace(base.experiment.model, dropout=default("dropout")), (source, base.step))
         assert tuned.replay.parameter_steps[0] == 0

@@ -12,7 +12,7 @@ from playground.data.corpus import build_corpus
 from playground.decoding import trace
 from playground.features.attention import query
 from playground.features.attention.induction import measure_induction
-from playground.features.embeddings import NEAREST
+from playground.features.embeddings.panel import NEAREST
 from playground.features.shared.queries import results
 from playground.features.shared.queries.activations import activations
 from playground.inspection import attention

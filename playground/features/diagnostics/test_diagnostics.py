@@ -6,7 +6,8 @@ import torch
 from playground.config import limits
 from playground.data.batches import collate
 from playground.data.corpus import Item
-from playground.features.diagnostics import QUANTITIES, query as diagnostics
+from playground.features.diagnostics import query as diagnostics
+from playground.features.diagnostics.panel import QUANTITIES
 from playground.training.step import cross_entropy
 from playground.words import say
 from tests.runs.tiny import done

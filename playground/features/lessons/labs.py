@@ -6,7 +6,7 @@ labels, the lines don't: before guessing, a student sees that they differ, not w
 
 import json
 from functools import cache
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -122,12 +122,12 @@ def _build_page(view: View, lab: Lab) -> dict:
     state = experiment.build_experiment(view, lab)
     guess_verdict = experiment.build_verdict(view, lab, state.outcome, guess, sure) if answered and state.outcome else []
     question = lock_choices(question) if guess_verdict else lock_choices(question, view) if fixed_guess else question
-    ask, fixed = [block for block in question if block["id"] != "fixed"], [block for block in question if block["id"] == "fixed"]
     ending = _build_ending(view, lab) if guess_verdict else []
     if lab.is_mystery:  # the guess comes after the exhibits
         page = state.blocks + state.aside + state.progress + state.remaining + (question if state.outcome else []) + guess_verdict
     else:  # the verdict comes where the progress was, and moves no exhibit
-        page = ask + state.blocks + state.aside + fixed + state.progress + guess_verdict + state.remaining
+        end = len(question) - (question[-1]["id"] == "fixed")  # what says that the guess is fixed comes after the exhibits
+        page = question[:end] + state.blocks + state.aside + question[end:] + state.progress + guess_verdict + state.remaining
     return {"blocks": head + page + ending, **({"more": True, "pause": experiment.ARMS_POLL_MS} if state.is_training else {})}
 
 
@@ -151,17 +151,24 @@ def _build_first(view: View, lab: Lab) -> list[dict]:
     if isinstance(lab, ControlledExperiment):
         exhibit, caption = lab.axes(), lab.say(view.language, "setup", settings=lab.name_settings(view.language))
     else:
-        exhibits = _find_outcome(view, lab)[0].exhibits
+        exhibits = _find_outcome(view, lab).outcome.exhibits
         exhibit, caption = next(exhibit for exhibit in exhibits if exhibit.name in lab.aside), lab.say(view.language, "about")
     return build_aside(view, lab, exhibit, view.say("lessons.guess"), caption)
 
 
-def _find_outcome(view: View, lab: Lab) -> tuple[Outcome, int, dict[str, Value], bool]:
-    """Returns a worked example's outcome, its seed, its settings, and whether both are the first."""
+class WorkedExample(NamedTuple):
+    outcome: Outcome
+    toss: int  # its seed
+    settings: dict[str, Value]
+    is_first: bool  # seed and settings
+
+
+def _find_outcome(view: View, lab: Lab) -> WorkedExample:
     toss, chosen = view.number("toss"), dict(parse_qsl(view.field("set")))
     settings = lab.settings(chosen)
     key = ("lab", lab.name, toss, *settings.items())
-    return view.open_reader.remember(view.run, key, lambda: lab.outcome(toss, **settings)), toss, settings, toss == 1 and not chosen
+    outcome = view.open_reader.remember(view.run, key, lambda: lab.outcome(toss, **settings))
+    return WorkedExample(outcome, toss, settings, is_first=toss == 1 and not chosen)
 
 
 def _build_result(view: View, lab: Lab, guess: str, sure: str) -> list[dict]:

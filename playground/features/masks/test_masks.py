@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from playground.features.masks import packed_row
+from playground.features.masks.panel import packed_row
 from playground.inspection import masks
 from playground.model.masks import pack_pairs
 from playground.model.transformer import Transformer

@@ -27,16 +27,10 @@ def choose_head(view: View, part: str) -> tuple[int, int]:
     if view.choice("follow") == "on":
         return find_best_head(view.look, part)
     head = view.head(layers, heads) or view.shown_head(part, layers, heads)
-    return head or find_best_head(_look_at_reference(view), part)
-
-
-def _look_at_reference(view: View) -> SentenceTrace:
-    """Returns the trace of the reference by the newest parameters: the view's own, when that output is the reference."""
-    text, _ = view.reader.read(view.run, view.text)
-    reference = view.reader.forced_ids(view.run, text, REFERENCE)
-    if view.step is None and tuple(token.id for token in view.look.targets) == reference:
-        return view.look
-    return view.reader.look(view.run, None, text, REFERENCE)
+    if head:
+        return head
+    look = view.reader.look(view.run, None, view.text, REFERENCE, known=view.look if view.step is None else None)
+    return find_best_head(look, part)
 
 
 def find_best_head(look: SentenceTrace, part: str) -> tuple[int, int]:

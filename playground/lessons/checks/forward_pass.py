@@ -162,9 +162,9 @@ def normalised(context: CheckContext) -> Posed:
     if variance < LEAST_VARIANCE:
         raise Refusal("checks.nothing_to_choose")
     wrong = [(x - mean) / variance, x - mean, x / sqrt(variance), x * sqrt(variance), x]
-    digits = "{:.4g}".format  # enough to compute the three of the answer
-    values = {"x": digits(x), "mean": digits(mean), "variance": digits(variance), "token": context.look.source[row].text}
-    return context.number((x - mean) / sqrt(variance), wrong, _cell(address, row, column), short, **values)
+    values = {"x": short(x, 4), "mean": short(mean, 4), "variance": short(variance, 4)}  # enough to compute the three of the answer
+    to, token = _cell(address, row, column), context.look.source[row].text
+    return context.number((x - mean) / sqrt(variance), wrong, to, short, token=token, **values)
 
 
 # --- decoding: inputs, outputs, and the choice among tokens ---

@@ -114,9 +114,9 @@ def percent(value: float) -> str:
     return f"{percentage(value)} %"
 
 
-def short(value: float) -> str:
-    """Formats three significant digits."""
-    return f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or not value else f"{value:.2e}"
+def short(value: float, digits: int = 3) -> str:
+    """Formats so many significant digits."""
+    return f"{value:.{digits}g}" if 1e-3 <= abs(value) < 1e4 or not value else f"{value:.{digits - 1}e}"
 
 
 probability = "{:.6g}".format  # enough digits to compute the logarithm, even near 1

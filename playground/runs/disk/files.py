@@ -42,7 +42,7 @@ def write_file(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _write_new(path: Path, data: bytes) -> None:
+def _write_new(path: str | Path, data: bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
@@ -95,7 +95,7 @@ def replace_folder(path: Path, files: Mapping[str, bytes], keep: Mapping[str, Pa
 def _write_folder(new: Path, files: Mapping[str, bytes], keep: Mapping[str, Path]) -> None:
     new.mkdir(parents=True)
     for name, source in keep.items():
-        _link(source, new / name)
+        link(source, new / name)
     for name in sorted(files, key=lambda name: name == CARD):
         if name == CARD:
             sync_folder(new)
@@ -168,11 +168,13 @@ def delete_temporary(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _link(source: Path, target: Path) -> None:
+def link(source: str | Path, target: str | Path) -> None:
+    """Makes a hard link, or a copy of the same age where a disk has none. Raises OSError."""
     try:
-        os.link(source, target)  # a hard link: nothing to write
+        os.link(source, target)
     except OSError:
-        _write_new(target, source.read_bytes())
+        _write_new(target, Path(source).read_bytes())
+        shutil.copystat(source, target)
 
 
 def to_json(value: Any) -> bytes:

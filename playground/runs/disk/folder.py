@@ -255,7 +255,9 @@ def _plain(value: Any, name: str) -> Any:
 def _message(field: Any) -> Refusal | None:
     if field is None:
         return None
-    values = {str(name): value for name, value in field["values"].items() if isinstance(value, (str, int, float))}
+    values = {str(name): value for name, value in field["values"].items() if isinstance(value, (str, int, float, dict))}
+    message = Refusal(field["key"], **values)
     for language in words.LANGUAGES:
-        words.filled(words.say(language, field["key"]), values)  # raises for an unknown or incomplete message
-    return Refusal(field["key"], **values)
+        words.filled(words.say(language, message.key), values)  # raises for an unknown or incomplete message
+        message.say(language)
+    return message

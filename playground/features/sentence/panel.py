@@ -40,14 +40,15 @@ def _describe_unknown(view: View) -> dict | None:
 
     named = list(gap.nearest.items())[:MAX_NAMED]
     words = [{"token": token, "nearest": [offer(token, word) for word in nearest]} for token, nearest in named]
+    listable = sorted(gap.known, key=str.casefold) if words and len(gap.known) <= MAX_LISTED else []
     return {
         "told": notice,
         "use": gap.readable,
         "label": view.say("sentence.use", text=gap.readable),
         "missing": view.say("sentence.missing") if words else "",
         "words": words,
-        "all": view.say("sentence.all_words", count=f"{len(gap.known):,}"),
-        "known": sorted(gap.known, key=str.casefold) if words and len(gap.known) <= MAX_LISTED else [],
+        "all": view.say("sentence.all_words", count=f"{len(listable):,}") if listable else "",
+        "known": listable,
     }
 
 

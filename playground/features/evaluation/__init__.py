@@ -1,1 +1,0 @@
-"""The Evaluation tab: scores, length generalisation, mistakes."""

@@ -1,1 +1,0 @@
-"""The Translate tab: all decoding methods."""
