@@ -61,12 +61,13 @@ export async function refresh(changes = {}) {
     if (number === latest) {
       settled = number;
       host.setAttribute("aria-busy", "false");
-      if (page.playing) readNextStop();
+      readNextStop();
     }
   }
 }
 
 function readNextStop() {
+  if (!page.playing) return;
   const step = nextStop();
   readAhead(`panel/${cursor.tab}`, parameters({ step }));
   readAhead("panel/sentence", sentenceQuery(step));
@@ -124,6 +125,7 @@ subscribe(FIELDS, (changed) => {
   if (!moves || moves.some((name) => changed.has(name))) refresh();
 });
 
+subscribe(["playing"], readNextStop);
 subscribe(["room"], () => awaits() !== awaited && refresh());
 subscribe(["checked"], () => refresh());
 
