@@ -198,9 +198,9 @@ class ControlledExperiment(Lab):
         return next(((arm, seed) for arm in self.arms_of(seed) if self.experiment(arm, seed) == run.experiment), None)
 
     def label(self, language: str, arm: str, seed: int) -> str:
-        """Names the run of an arm, in a bug lab named as the arm by the bug once."""
+        """Names the run of an arm: what tells it from others comes first, as the end may be cut. In a bug lab arm and title may agree."""
         title, name = (self.say(language, key) for key in ("title", f"name_{arm}"))
-        return " · ".join([title, *([name] if name.casefold() != title.casefold() else []), str(seed)])
+        return " · ".join([str(seed), name, *([title] if name.casefold() != title.casefold() else [])])
 
     def result(self, arm: str, seed: int, run: Run, measured: Measured = MappingProxyType({})) -> Result:
         """Makes the result of a run, with the extra measurements of its end."""

@@ -14,7 +14,7 @@ from playground.features.shared.figures import attention as pictures
 from playground.features.shared.figures.tokens import steps
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.queries.results import references
-from playground.features.shared.view import NARROW, View
+from playground.features.shared.view import View
 from playground.inspection import masks
 from playground.model.masks import causal_mask, padding_mask, segment_mask, target_mask
 from playground.model.transformer import Transformer
@@ -85,14 +85,13 @@ def _build_padded(view: View, kind: str) -> list[dict]:
             visible = np.broadcast_to(batch[kind][at], (len(rows[at]), len(columns[at])))[:end, :end]
             causes = {name: hidden[at][:end, :end] for name, hidden in reasons.get(kind, {"padding": batch[kind]}).items()}
             padding = len(keys) - lengths[at]
-        stage = view.stage_below(24 if view.width < NARROW else 0)  # a long sentence has two lines there
         picture = view.draw(
             *(pictures.grid, visible, queries, keys),
             kind={"memory": "cross", "padding": "encoder"}.get(kind, "decoder"),
             causes=causes,
             legend=at == 0,
             source=s if kind in JOINT else 0,
-            **(stage if not at and stage else {"width": max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300))}),
+            **(view.stage if not at and view.stage else {"width": max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300))}),
         )
         title, caption = view.say(f"page.mask_{kind}") if at == 0 else pairs[at][0], _write_caption(view, visible, padding)
         if view.presented:  # the figure stands alone

@@ -49,7 +49,7 @@ def build_experiment(view: View, lab: ControlledExperiment) -> ExperimentState:
     train_button = []
     if not seeds:
         train_button = [_build_train_button(view, lab, seed_shown, "lessons.train")]
-    elif not is_training and not lab.is_mystery and len(seeds) < SEEDS:
+    elif not lab.is_mystery and len(seeds) < SEEDS:
         train_button = [_build_train_button(view, lab, max(seeds) % SEED + 1, "lessons.another_seed")]
     done, steps = sum(run.step for run in runs), sum(run.steps for run in runs)
     content = [

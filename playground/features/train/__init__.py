@@ -1,4 +1,4 @@
-"""The Training tab: the curves of a run beside its attention.
+"""The Overview tab: the curves of a run beside its attention.
 
 Its blocks, filled from the stream of a run that trains; and its sample outputs.
 """

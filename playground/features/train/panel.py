@@ -1,4 +1,4 @@
-"""The Training tab: cross-attention on the page's sentence, beside the run's curves and its outcome."""
+"""The Overview tab: cross-attention on the page's sentence, beside the run's curves and its outcome."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""The cross-attention heads of the Training tab: all small, until one follows a pattern; then that one large, the others small beside it.
+"""The cross-attention heads of the Overview tab: all small, until one follows a pattern; then that one large, the others small beside it.
 
 Whether a head follows a pattern is measured on the sentence on screen at the step on screen, by the rule that names heads (see
 inspection/heads.py).

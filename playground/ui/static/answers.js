@@ -36,7 +36,15 @@ export async function askFor(part, path, query) {
   return answer;
 }
 
+let ahead = 0; // questions on their way that were asked ahead
+export const isReadingAhead = () => ahead > 0;
+
 /** Asks for what is about to be shown, while something else still is. */
-export const readAhead = (path, query) => void (isActive() || ask(path, query, `ahead/${path}`));
+export async function readAhead(path, query) {
+  if (isActive()) return;
+  ahead++;
+  await ask(path, query, `ahead/${path}`);
+  ahead--;
+}
 
 export const forget = () => known.clear();

@@ -76,7 +76,13 @@ function choiceOfRuns({ mine: own, other, shipped }) {
   group(say("runs_shipped"), shipped);
   const isKnown = [...own, ...other, ...shipped].some(({ id }) => id === cursor.run);
   group(say("runs_other"), [...other, ...(cursor.run && !isKnown ? [{ id: cursor.run, title: page.card?.title ?? say("run_other") }] : [])]);
+  return chooseOption(select);
+}
+
+/** Shows the run on screen; its name may be cut there. */
+function chooseOption(select) {
   select.value = cursor.run;
+  select.title = select.selectedOptions[0]?.text ?? "";
   return select;
 }
 
@@ -86,7 +92,7 @@ function nameRun() {
   if (!select) return;
   if (![...select.options].some(({ value }) => value === cursor.run)) select.prepend(h("option", { value: cursor.run }, "…"));
   if (page.card?.id === cursor.run) [...select.options].find(({ value }) => value === cursor.run).textContent = page.card.title;
-  select.value = cursor.run;
+  chooseOption(select);
 }
 subscribe(["run", "card"], nameRun);
 

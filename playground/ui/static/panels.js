@@ -61,12 +61,13 @@ export async function refresh(changes = {}) {
     if (number === latest) {
       settled = number;
       host.setAttribute("aria-busy", "false");
-      if (page.playing) readNextStop();
+      readNextStop();
     }
   }
 }
 
 function readNextStop() {
+  if (!page.playing) return;
   const step = nextStop();
   readAhead(`panel/${cursor.tab}`, parameters({ step }));
   readAhead("panel/sentence", sentenceQuery(step));
@@ -89,7 +90,7 @@ async function show(name, host, changes, isLatest) {
   host.toggleAttribute("data-early", isEarly);
   if (isEarly) return void (host.dataset.early = answer.error); // in place of what stands there, which is of another run
   const began = performance.now(); // a frame is drawn in one go: half of it is never on screen
-  await render(host, blocksOf(answer), { query, preview, isFrame });
+  await render(host, blocksOf(answer), { query, preview, isFrame: isFrame || page.playing > 0 });
   if (!isLatest()) return;
   if (answer.sentence) showSentence(answer.sentence, isLast);
   else if (isFrame) await refreshSentence();
@@ -124,6 +125,7 @@ subscribe(FIELDS, (changed) => {
   if (!moves || moves.some((name) => changed.has(name))) refresh();
 });
 
+subscribe(["playing"], readNextStop);
 subscribe(["room"], () => awaits() !== awaited && refresh());
 subscribe(["checked"], () => refresh());
 

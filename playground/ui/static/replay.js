@@ -5,6 +5,7 @@ import { change, cursor, move, page, subscribe } from "./store.js";
 import { button, count, h, icon, say, update, updateAttributes } from "./dom.js";
 import { command } from "./actions.js";
 import { isActive, toldStep } from "./live.js";
+import { isReadingAhead } from "./answers.js";
 
 export function drawReplay(host) {
   const control = (name, act) => button({ id: `pg-replay-${name}`, "aria-label": say(`replay_${name}`), onclick: act }, icon(name));
@@ -37,30 +38,43 @@ function at() {
 const seek = (index) => move({ step: index >= stops().length ? "" : stops()[index] });
 export const turn = (by) => seek(Math.max(0, Math.min(stops().length, at() + by)));
 
-/** The step that comes next in the replay. */
-export const nextStop = () => stops()[at() + 1] ?? "";
+let isRewound = false, shownAt = 0; // the first frame comes next; when the newest came
 
-const BEAT = 450; // milliseconds that a frame is shown at least: the next one waits until it is there
+/** The step that comes next in the replay. */
+export const nextStop = () => stops()[isRewound ? 0 : at() + 1] ?? "";
+
+const BEAT = 450, TICK = 50; // milliseconds that a frame is shown at least, and between looks whether the next one is there
 const isDrawing = () => document.getElementById(`pg-panel-${cursor.tab}`)?.ariaBusy === "true";
 
+/** Shows the next frame once all of it is there, so that no caption is of another step than the slider. */
 function beat() {
   if (isDrawing()) return;
-  if (at() >= stops().length) play();
-  else turn(1);
+  if (!isRewound && at() >= stops().length) return pause();
+  if (performance.now() - shownAt < BEAT || isReadingAhead()) return;
+  const step = nextStop();
+  isRewound = false;
+  shownAt = performance.now();
+  move({ step });
+}
+
+function pause() {
+  clearInterval(page.playing);
+  change({ playing: 0 });
+}
+
+function start(isFromStart) {
+  isRewound = isFromStart;
+  change({ playing: setInterval(beat, TICK) });
 }
 
 export function play() {
-  clearInterval(page.playing);
-  if (page.playing) return change({ playing: 0 });
-  if (at() >= stops().length) seek(0);
-  change({ playing: setInterval(beat, BEAT) });
+  if (page.playing) pause();
+  else start(at() >= stops().length);
 }
 
 export function playFromStart() {
-  clearInterval(page.playing);
-  change({ playing: 0 });
-  seek(0);
-  play();
+  pause();
+  start(true);
 }
 
 function drawPlay() {

@@ -21,9 +21,9 @@ LEGEND, ENTRY = 24, 0.8  # px of one line below the grid; lines of one legend en
 TITLE = 22  # px, an axis title with its padding
 PAIR = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}  # of a cell, in a hover box
 BAR_LINES = 1.8  # of the legend: a colour bar with its numbers
-MAX_STAGE_CELL_PX, STRETCH, EDGE = 150, 2.25, 4  # of the large picture: px of a cell's side, most times from square, px right and below
-STAGE_LEFT, NARROW_LEFT = 104, 92  # px at its left, which hold the rows' title; on a telephone
-STAGE_TITLES, FOOT = 31, 18  # px of its line of titles; below, beside the lines of a legend: the gap to it, and its padding
+MAX_STAGE_CELL_PX, STRETCH, EDGE = 150, 2.25, 2  # of the large picture: px of a cell's side, most times from square, px right and below
+STAGE_LEFT, NARROW_LEFT = 104, 88  # px at its left, which hold the rows' title; on a telephone
+STAGE_TITLES, FOOT = 31, 12  # px of its line of titles; below, beside the lines of a legend: the gap to it, and its padding
 LEGEND_ABOVE = 420  # px of a grid that has room for a legend between its titles
 # presentation mode
 BESIDE = 0.27  # least free share of the page's width beside a grid
