@@ -19,10 +19,7 @@ from playground.words import Refusal
 PAD, BOS, EOS, UNK = 0, 1, 2, 3  # the first four ids of every vocabulary
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
 MAX_POSITIONS = 256  # the longest sequence any model takes, in tokens, BOS and EOS included
-CALLS = "PLAYGROUND_CALLS"  # a variable of this process: how often Gradio's reload mode has run app.py, see cli.start_page
-# BLEU of beams of 4 on 1,000 new sentences at 0.6, 1.0 and 1.6: German-English by words 34.3, 34.9, 35.5, by BPE 37.5, 37.8 (1.6 not
-# tried); Chinese-English by words 21.6, 21.6, 20.8, by BPE 26.7, 26.7, 26.5. Below 1.0 it is no better, and outputs are shorter.
-BEAM_WIDTH, LENGTH_PENALTY = 4, 1.0
+BEAM_WIDTH, LENGTH_PENALTY = 4, 1.0  # by default, see training/bleu.py
 
 
 def _knob(default: Any, **limits: Any) -> Any:
@@ -269,9 +266,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         packing=False,
     ),
     # the fastest combination
-    "fast": dict(
-        bias=False, d_ff=128, zero_init=True, optimiser="muon", schedule="linear", learning_rate=0.04, steps=90,
-    ),
+    "fast": dict(bias=False, d_ff=128, zero_init=True, optimiser="muon", schedule="linear", learning_rate=0.04, steps=90),
     # the only task that the default learns with some seeds only
     "lookup": dict(task="lookup", encoder_layers=1, decoder_layers=1, n_heads=8, steps=900),
     # the paper's own size on the example sentence of many tutorials

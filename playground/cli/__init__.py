@@ -16,8 +16,9 @@ from typing import NamedTuple
 from playground import __version__
 from playground.cli import decoding, reports, sharing, training
 from playground.cli.options import INTERRUPTED, Commands, Parser, add_command, explain_error
-from playground.config import CALLS, Refusal
+from playground.config import Refusal
 
+CALLS = "PLAYGROUND_CALLS"  # a variable of this process: how often Gradio's reload mode has run app.py, see `start_page`
 STARTING = "Starting the playground: a few seconds. Ctrl-C saves what is trained and stops."
 
 
@@ -61,7 +62,7 @@ def start_page() -> None:
     process saves what is trained and begins anew. Raises what the changed files raise; the server goes on meanwhile.
     """
     calls = int(os.environ.get(CALLS, 0)) + ("GRADIO_WATCH_DIRS" in os.environ)
-    os.environ[CALLS] = str(min(calls, 2))
+    os.environ[CALLS] = str(calls)
     if calls == 2:
         return
     gc.disable()  # imports leave no garbage, and looking for it takes a fifth of the start; the server turns it on again
@@ -69,7 +70,7 @@ def start_page() -> None:
     from playground.ui.server import serve as serve_until_signal
 
     if calls > 2:
-        os.environ[CALLS] = str(calls)
+        del os.environ[CALLS]  # for the process that replaces this one
         signal.raise_signal(signal.SIGTERM)
         raise SystemExit  # ends the thread; `shut_down` replaces the process
     serve_until_signal()

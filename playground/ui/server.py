@@ -26,7 +26,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 
 from playground import logs
-from playground.config import CALLS, Refusal
+from playground.config import Refusal
 from playground.features.map.panel import PLANS
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.uploading import UPLOADS
@@ -247,6 +247,7 @@ def shut_down(demo: gr.Blocks, runs: Runs, backup: Any = None) -> None:
         logging.shutdown()
         sys.stdout.flush()
         sys.stderr.flush()
-    if int(os.environ.pop(CALLS, 0)) > 2:
+    again = sys.modules.get(__name__)  # imported anew in reload mode, see cli.start_page
+    if again and vars(again) is not globals():
         os.execv(sys.executable, sys.orig_argv)
     os._exit(0)
