@@ -9,11 +9,10 @@ import sacrebleu
 import playground
 from playground.cli import main
 from playground.config import BEAM_WIDTH, LENGTH_PENALTY
-from playground.decoding import beam, greedy, max_output_tokens
+from playground.decoding import best, max_output_tokens
 from playground.reading.filtering import Pair
 from playground.runs.disk.store import write_run
 from playground.runs.queue.train_inline import contents, new_run, train
-from playground.runs.run import Run
 from playground.tasks.toy_tasks import draw_examples
 from playground.training import bleu
 from playground.training.bleu import BeamGain, compare_beam
@@ -22,32 +21,31 @@ from tests.runs.tiny import CORPORA, PAIRS, refused, tiny
 
 
 @pytest.fixture(scope="module")
-def run() -> Run:
-    """A run of own sentences that can be read in part."""
+def run():
+    """Returns a run of own sentences, of which it can translate a part."""
     drawn = islice(draw_examples("german_english", "train", 1), 600)
     pairs = replace(PAIRS, pairs=tuple(Pair(example.src, example.tgt, line) for line, example in enumerate(drawn, 1)))
     run = new_run(tiny(task="own", d_model=32, n_heads=4, d_ff=64, steps=60, batch_size=32, validation_size=80, dropout=0.0), pairs)
-    for _ in train(run, CORPORA):
-        pass
+    assert [*train(run, CORPORA)][-1] == 60
     return run
 
 
 def test_a_beam_and_greedy_decoding_are_compared_on_the_same_sentences(run, monkeypatch):
-    corpus = CORPORA.get(run.experiment, run.pairs)
-    training = Training(run.experiment, corpus)
+    corpus, scores = CORPORA.get(run.experiment, run.pairs), []
+    training, items = Training(run.experiment, corpus), corpus.heldout
     training.load_parameters(run.snapshot.parameters)
-    model, items, scores = training.model.eval(), corpus.heldout, []
-    for write in (lambda ids, most: greedy(model, [ids], most), lambda ids, most: beam(model, ids, BEAM_WIDTH, LENGTH_PENALTY, most)):
-        outputs = [write(item.src_ids, max_output_tokens(corpus.longest_target, len(item.src_ids)))[0].ids for item in items]
-        texts, references = [*map(corpus.tgt_tokenizer.decode, outputs)], [[corpus.references[item.src][0] for item in items]]
-        scores.append(round(sacrebleu.corpus_bleu(texts, references).score, 2))
+    for how in ((1,), (BEAM_WIDTH, LENGTH_PENALTY)):
+        limits = [max_output_tokens(corpus.longest_target, len(item.src_ids)) for item in items]
+        outputs = best(training.model.eval(), [item.src_ids for item in items], limits, *how)
+        references = [corpus.references[item.src][0] for item in items]
+        scores.append(round(sacrebleu.corpus_bleu([*map(corpus.tgt_tokenizer.decode, outputs)], [references]).score, 2))
     assert run.history.beam == BeamGain(len(items), *scores)
     assert 0 < scores[0] != scores[1]
-    assert compare_beam(model, replace(corpus, heldout=items[:49])) is None
+    assert compare_beam(training.model, replace(corpus, heldout=items[:49])) is None
     for limit, value in (("WORDS", 99), ("OPERATIONS", 1.0)):
         with monkeypatch.context() as patch:
             patch.setattr(bleu, limit, value)
-            assert compare_beam(model, corpus) is None
+            assert compare_beam(training.model, corpus) is None
     assert Training(tiny(), CORPORA.get(tiny())).compare_beam() is None
     with refused("runs.not_a_run"):
         BeamGain.read([60, "1", 2.0])
@@ -55,14 +53,12 @@ def test_a_beam_and_greedy_decoding_are_compared_on_the_same_sentences(run, monk
 
 def test_what_scored_higher_is_the_default_of_the_command_and_of_the_package(run, tmp_path, capsys):
     texts, outputs = [item.src for item in CORPORA.get(run.experiment, run.pairs).heldout[:40]], []
-
-    def translate(*options: str) -> list[str]:
-        assert main(["translate", str(tmp_path / "run"), *texts, *options]) == 0
-        return capsys.readouterr().out.splitlines()
-
     for gain, width in ((BeamGain(80, 1.0, 2.0), "4"), (BeamGain(80, 2.0, 2.0), "1")):
         run.history.beam = gain
         write_run(tmp_path / "run", run, contents(run))
-        outputs.append(translate())
-        assert outputs[-1] == translate("--beam", width) == playground.load(tmp_path / "run").translate(texts)
-    assert outputs[0] != outputs[1]
+        for options in ((), ("--beam", width)):
+            assert main(["translate", str(tmp_path / "run"), *texts, *options]) == 0
+            outputs.append(capsys.readouterr().out.splitlines())
+        outputs.append(playground.load(tmp_path / "run").translate(texts))
+    assert (outputs[:3], outputs[3:]) == ([outputs[0]] * 3, [outputs[3]] * 3)
+    assert outputs[0] != outputs[3]
