@@ -291,9 +291,8 @@ def trim_heap() -> None:
 
 
 def freeze_objects() -> None:
-    """Freezes present objects (libraries, page) after a last collection: a full one over half a million objects takes a quarter of a
-    second, in which no request is answered. Later objects (a class's models, answers, sentences) take nearly as long, so full collections
-    run once a minute instead of every three seconds."""
-    gc.collect()
+    """Freezes present objects (libraries, page): a full collection over half a million objects takes a quarter of a second, in which no
+    request is answered, and at the start finds ten of them. Later objects (a class's models, answers, sentences) take nearly as long, so
+    full collections run once a minute instead of every three seconds."""
     gc.freeze()
     gc.set_threshold(*gc.get_threshold()[:2], FULL_COLLECTION_PERIOD)
