@@ -132,6 +132,8 @@ def describe_run(runs: Runs, reader: Reader, run_id: str, token: str, parameters
     """Returns the fixed facts of a run, whether the visitor may change it, and the cursor's fields that it can't follow."""
     run, chosen = runs.get(run_id), language(parameters)
     pairs = examples(reader, run) if run.may_be_read_by(token) else []
+    parent = runs.find(run.parent[0]) if run.parent else None
+    before = disclosed(parent) if parent else Experiment().with_(task=run.experiment.data.task)  # which the title names
     return {
         "id": run.id,
         "title": naming.title(run, chosen, token),
@@ -143,7 +145,7 @@ def describe_run(runs: Runs, reader: Reader, run_id: str, token: str, parameters
         "shipped": run.shipped,
         "examples": pairs,
         "languages": {side: detect_language([pair[at] for pair in pairs]) for at, side in enumerate(("src", "tgt"))},
-        "line": naming.describe_difference(disclosed(run), Experiment(), chosen, run.edits),
+        "line": naming.describe_difference(disclosed(run), before, chosen, run.edits),
         "precision": run.precision,
         "parent": describe_parent(runs, run, chosen, token),
         "unreadable": _unreadable_fields(reader, run, parameters),

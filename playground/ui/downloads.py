@@ -87,7 +87,7 @@ def snippets(runs: Runs, reader: Reader, parameters: Mapping[str, str], token: s
     check("text", root)
     check("text", view.text)
     return {
-        "about": view.say("api.dialog_about"),
+        "about": view.say("api.dialog_about" if view.run.may_be_read_by("") else "api.dialog_private"),
         "copied": view.say("api.copied"),
         "languages": [
             {"id": name, "name": label, "about": view.say(f"api.dialog_{name}"), "code": code(name, root, view.run.id, view.text)}

@@ -16,10 +16,9 @@ const statuses = { working: [], resumable: [], over: [] };
 const glossary = { terms: [{ forms: ["head"] }], not: [] };
 change({ boot: { words: {}, statuses, knobs: [], defaults: {}, live: [], bounds, host: "", glossary, course: [] }, knobs: {} });
 globalThis.location.origin = "http://page";
-change({ card: { id: "a", settings: {}, examples: [["vcuz", "zucv"]] } });
-const links = [shareLink()];
-move({ text: "playground" });
-links.push(shareLink());
+const card = { id: "a", settings: {}, examples: [["vcuz", "zucv"]] };
+const acts = [() => change({ card }), () => move({ text: "playground" }), () => change({ card: { ...card, settings: { own: "x" } } })];
+const links = acts.map((act) => (act(), shareLink()));
 // The rest is imported now: what draws would listen.
 const { stopLeft, stopUpNext } = await from("course");
 const { csvOf, tableOf } = await from("downloads");
@@ -145,7 +144,7 @@ test("the list of keys names every key that a script listens to, and no other; a
   const listed = (where) => HELP.filter((row) => row.where === where).flatMap(({ keys }) => keys).sort();
   const heard = { page: Object.keys(pageKeys), present: Object.keys(presentKeys), figure: gridKeys, group: groupKeys, room: roomKeys };
   for (const [where, keys] of Object.entries(heard)) assert.deepEqual(listed(where), [...keys].sort(), where);
-  assert.deepEqual(links, ["http://page/?run=a&lang=en&text=vcuz", "http://page/?run=a&text=playground&lang=en"]);
+  assert.deepEqual(links, ["http://page/?run=a&lang=en&text=vcuz", "http://page/?run=a&text=playground&lang=en", "http://page/?run=a&lang=en"]);
 });
 
 const words = { no_number: "a number, please", nearly: "nearly", sign: "sign" };

@@ -224,6 +224,7 @@ def test_the_owner_alone_sees_them_until_they_are_shared(site, own, room):
     owners = {"card", "export tsv", "reading", "preview", "runs", "code", "workbook", "zip off", "zip on"} | panels
     assert owners <= leaks(site, own, BEN)
     assert leaks(site, own, STRANGER) == leaks(site, own, ANNA, room=room) == set()
+    assert say("en", "api.dialog_private") in get(site, "code", BEN, run=own.id, root=site.url)
     site.act(BEN, "share_sentences", own.id, shared=True)
     assert {"card", "export tsv", "panel data", "panel sentence", "workbook", "zip off"} <= leaks(site, own, STRANGER)
     copy = site.runs.get(site.act(STRANGER, "copy", own.id)["run"])
@@ -239,11 +240,11 @@ def test_without_them_there_are_settings_and_curves(site, own):
             answer = site.panel(name, run=own.id, lang=language)
             assert answer.get("error") in ((None,) if name in WITHOUT else (None, say(language, "runs.sentences_private"))), name
     assert {block["id"] for block in site.panel("training", run=own.id)["blocks"]} >= {"private", "curves"}
-    assert site.get(f"run/{own.id}").json()["settings"]["own"] == ""
     for endpoint in ("translate", "attention"):
         assert refused(site, endpoint, run=own.id, text="kanarie 1 sings", owner=STRANGER)[0] == "runs.sentences_private"
     assert looking.call(site, "translate", run=own.id, text="kanarie 1 sings", owner=BEN)["references"] == ["zeisig 1 singt"]
-    assert "own" not in looking.call(site, "status", run=own.id)["settings"]
+    card, status = site.get(f"run/{own.id}").json(), looking.call(site, "status", run=own.id)
+    assert (card["settings"]["own"], "own" in status["settings"]) == ("", False)
 
 
 def test_they_can_not_be_taken_by_a_run_of_another_and_what_the_teacher_deals_is_shared_with_the_class(site, own, room):

@@ -227,7 +227,7 @@ def test_a_run_has_one_first_example_from_the_start_and_a_fork_says_where_it_com
     copy, fork = (site.runs.get(site.act(OTHER, action, run.id, step=20)["run"]) for action in ("copy", "fork"))
     assert [card(site, one)["examples"][0] for one in (run, copy, fork)] == [early[0]] * 3
     parent = {"run": run.id, "step": fork.first_step, "name": run.name, "until": fork.first_step}
-    assert (card(site, fork)["parent"], fork.first_step > 0) == (parent, True)
+    assert (card(site, fork)["parent"], card(site, fork)["line"], fork.first_step > 0) == (parent, "", True)  # the same settings
     site.runs.delete(run.id, ME)
     assert card(site, fork)["parent"] == parent | {"name": ""}
 

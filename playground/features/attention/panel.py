@@ -102,7 +102,7 @@ def build_controls(view: View, part: str, mode: str) -> dict:
         blocks.choice("view", "view", view.say("heads.view"), modes, mode),
         blocks.choice("part", "part", view.say("page.part"), parts, part) if single else None,
         view.offer("follow", "follow", "page.follow") if single else None,
-        view.offer("feed", "target", "page.feed") if part != "encoder" or not single else None,
+        view.offer_feed() if part != "encoder" or not single else None,
         css="controls",
     )
 

@@ -97,7 +97,7 @@ def _build_choices(view: View, chosen: tuple[int, int], heads: int) -> list[dict
     numbers = [{"value": str(n + 1), "label": str(n + 1)} for n in range(heads)]
     resets = {"layer": layer + 1, "follow": "off"}  # the cursor stores a head with its layer
     controls = [blocks.choice("head", "head", view.say("map.head"), numbers, str(head + 1), resets=resets)] if heads > 1 else []
-    return [*controls, view.offer("feed", "target", "page.feed")]
+    return [*controls, view.offer_feed()]
 
 
 def _choose_cell(view: View, address: str, at_stop: Reading | None) -> tuple[int, int] | None:

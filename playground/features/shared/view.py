@@ -148,6 +148,10 @@ class View(Screen):
         options = [{"value": each, "label": self.say(f"{key}_{each}")} for each in (choices(field) if among is None else among)]
         return blocks.choice(id, field, self.say(key), options, self.choice(field) if value is None else value)
 
+    def offer_feed(self) -> blocks.Block:
+        """Builds the choice of the decoder's input: its own output only, for a sentence without a known reference."""
+        return self.offer("feed", "target", "page.feed", *([] if self.has_reference else (["output"], "output")))
+
     @cached_property
     def step(self) -> int | None:
         """The requested step; None means now."""
@@ -224,7 +228,11 @@ class View(Screen):
         """A sentence if the decoder is not fed the reference: by choice, or since none is known."""
         if not self.reference:
             return self.say("page.fed_output")
-        return self.say("page.fed_newest") if references(self.run, normalise(self.text)) is None else ""
+        return "" if self.has_reference else self.say("page.fed_newest")
+
+    @cached_property
+    def has_reference(self) -> bool:
+        return references(self.run, normalise(self.text)) is not None
 
     def step_note(self, actual: int) -> str:
         """Returns a sentence if the parameters are of another step than requested, else ""."""

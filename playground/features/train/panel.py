@@ -86,7 +86,8 @@ def _welcome(view: View) -> list[dict]:
     """Builds what a newcomer sees: the replay, and the tour, which only covers Transformers. It is hidden once the tour is begun."""
     if not view.attends:
         return []
-    play = blocks.button("first-play", "play", view.say("outcome.play"))
+    has_replay = view.run.may_be_read_by(view.token) and (view.run.status not in FINISHED or len(view.run.replay.steps) > 1)
+    play = blocks.button("first-play", "play", view.say("outcome.play")) if has_replay else None
     tour = blocks.button("tour", "move", view.say("tour.open"), to={"tab": "map", "stop": next(iter(STOPS))})
     return [blocks.column("welcome", play, tour)]
 
@@ -151,8 +152,8 @@ def _write_outcome(view: View) -> str:
 
 
 def _write_time(view: View) -> str:
-    """Writes how long the training took; "" for a shipped run, which another machine trained."""
-    return "" if view.run.shipped else view.say("outcome.time", time=duration(view.run.seconds, view.language))
+    """Writes how long the training took; "" for a run that another machine trained."""
+    return "" if view.run.shipped or not view.run.seconds else view.say("outcome.time", time=duration(view.run.seconds, view.language))
 
 
 def _has_overfit(run: Run) -> bool:

@@ -10,12 +10,14 @@ import { command } from "./actions.js";
 import { keySwitch } from "./single_keys.js";
 import { tellTabs, token, useToken } from "./storage.js";
 
-/** The address to give away: it says the sentence on screen, also an example that was not typed. Inside a Space's frame the page's own address
- * is not the one people see. */
+const TYPED = ["text", "prefix", "must", "must_not", "force", "corrupted"]; // fields with words of a sentence
+
+/** The address to give away: it says the sentence on screen, also an example that was not typed, unless the sentences are private. Inside a
+ * Space's frame the page's own address is not the one people see. */
 export function shareLink() {
-  const query = address();
+  const query = address(), hidden = opensFor(page.card) === "share_help_private" ? TYPED : [];
   if (sentenceText()) query.set("text", sentenceText());
-  for (const name of [...personal, "present"]) query.delete(name); // a reader of the link guesses anew, and has no hall to show it to
+  for (const name of [...personal, ...hidden, "present"]) query.delete(name); // who reads it guesses anew, and has no hall to show it to
   return pageAddress() + (String(query) && `?${query}`);
 }
 
@@ -66,20 +68,20 @@ export function openShare(...more) {
   const picture = isFrozen ? "" : short ? code() : h("p", {}, say("share_too_long"));
   const line = h("div", { class: "pg-line" }, field, copyButton(field, "pg-copy-link"));
   const about = h("p", { id: "pg-share-what" }, say(opensFor(page.card)));
-  open(say("share"), hint, about, withSentences(), line, picture, embedding(link, !isFrozen), ...more);
+  open(say("share"), hint, about, withSentences(() => openShare(...more)), line, picture, embedding(link, !isFrozen), ...more);
   field.select();
 }
 
-/** Whether one's own sentences go with the link to a run that learned from them. */
-function withSentences() {
+/** Whether one's own sentences go with the link to a run that learned from them; it is another link then, and shown by `again`. */
+function withSentences(again) {
   const { card } = page;
   if (!card?.mine || card.settings.task !== "own") return "";
   const share = async () => {
     tick.disabled = true;
     await command("share_sentences", { shared: tick.checked });
-    const about = document.getElementById("pg-share-what");
-    if (about) about.textContent = say(opensFor({ ...card, sentences_shared: tick.checked }));
-    tick.disabled = false;
+    change({ card: { ...card, sentences_shared: tick.checked } });
+    if (tick.isConnected) again();
+    document.getElementById("pg-share-sentences")?.focus();
   };
   const about = { type: "checkbox", id: "pg-share-sentences", "aria-describedby": "pg-share-about", onchange: share };
   const tick = /** @type {HTMLInputElement} */ (h("input", about));

@@ -129,11 +129,14 @@ function drawFacts() {
   own.replaceChildren(...(card.mine ? buttons.map(([name, act]) => button({ class: "pg-quiet", id: `pg-${name}`, onclick: act }, say(name))) : []));
 }
 
+/** Whether nothing of the run opens here: it learned from sentences that its owner keeps private. */
+const isClosed = (card) => !card.mine && !card.shipped && card.settings.task === "own" && !card.sentences_shared;
+
 /** Draws why this visitor can't change the run, and what they can do; and what went wrong with it. */
 function drawNote() {
   const note = document.getElementById("pg-run-note"), alert = document.getElementById("pg-run-alert"), { card, live: run } = page;
   if (!note || !alert) return;
-  const isGone = run.status === "gone", foreign = card && !card.mine;
+  const isGone = run.status === "gone", foreign = card && !card.mine && !isClosed(card);
   const wrong = isGone ? say("note_gone") : run.message ? run.message[cursor.lang] ?? run.message.en : "";
   update(alert, { textContent: wrong, hidden: !wrong, className: isGone || run.trouble ? "" : "news" });
   update(document.getElementById("pg-copy"), { hidden: !foreign || card.shipped || isGone }); // of a shared run nothing else in sight acts
@@ -168,12 +171,14 @@ export async function readCard() {
 function drawTakeHome() {
   const place = document.getElementById("pg-take"), { card } = page;
   if (!place || !card) return;
-  const own = card.mine && card.settings.task === "own", key = JSON.stringify([card.id, own, cursor.lang]);
+  const own = card.mine && card.settings.task === "own", closed = isClosed(card), key = JSON.stringify([card.id, own, closed, cursor.lang]);
   if (place.dataset.key === key) return; // a tick stays as it is
   place.dataset.key = key;
   const tick = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", id: "pg-take-sentences" }));
   const take = button({ id: "pg-take-home", "aria-describedby": "pg-take-about", onclick: () => fetchZip(take, card.id, tick.checked) }, say("take_home"));
   const book = button({ id: "pg-workbook", "aria-describedby": "pg-workbook-about", onclick: () => fetchWorkbook(book, card.id) }, say("workbook"));
+  update(document.getElementById("pg-code"), { hidden: closed });
+  if (closed) return place.replaceChildren();
   place.replaceChildren(
     take, own ? h("label", {}, tick, say("take_sentences")) : "", h("small", { id: "pg-take-about" }, say("take_about")),
     book, h("small", { id: "pg-workbook-about" }, say("workbook_about")), accountPlace(),

@@ -87,7 +87,7 @@ function whatIsWrong({ output }) {
 function markExample() {
   const place = document.getElementById("pg-result");
   if (!place) return;
-  const isEmpty = document.getElementById("pg-sentence").value === "";
+  const isEmpty = document.getElementById("pg-sentence").value === "" && sentenceText() !== ""; // of a private run there is none
   const isGreedy = cursor.tab === "translate" && !["", "greedy"].includes(cursor.method); // the line always is
   const key = isEmpty ? "example" : isGreedy ? "greedy_line" : "";
   place.classList.toggle("is-example", isEmpty);
