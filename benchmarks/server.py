@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from playground.runs.engines.children import NICENESS, NICENESS_VARIABLE
+from playground.runs.memory import descendants, own_bytes
 from playground.runs.orders import WORKING
 from playground.ui.messages import TOKEN as HEADER
 
@@ -56,7 +57,7 @@ class Server:
         open files of the process that serves; None each where the system doesn't say (Linux does)."""
         about = Path("/proc") / str(self._pid)
         try:
-            memory = sum(map(_pss, _descendants(self._pid)))
+            memory = sum(map(own_bytes, (self._pid, *descendants(self._pid))))
             return {"bytes": memory, "threads": len([*(about / "task").iterdir()]), "files": len([*(about / "fd").iterdir()])}
         except OSError:
             return dict.fromkeys(("bytes", "threads", "files"))
@@ -159,13 +160,3 @@ def _environment() -> dict[str, str]:
         "NO_PROXY": "127.0.0.1,localhost", NICENESS_VARIABLE: str(NICENESS),
     }  # fmt: skip
 
-
-def _descendants(pid: int) -> list[int]:
-    """Returns a process and all that it started, directly or not."""
-    children = [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
-    return [pid, *(process for child in children for process in _descendants(child))]
-
-
-def _pss(pid: int) -> int:
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils.hooks import RemovableHandle
 
 from playground.config import ModelConfig, limits
 from playground.inspection import Fact
@@ -170,18 +169,15 @@ class Change:
         return copy
 
 
-def silence(copy: Transformer, off: Iterable[HeadId]) -> list[RemovableHandle]:
-    """Switches heads off in the caller's private copy; removing the handles switches them on again. In a decoder-only model a head of a
-    layer has all three parts."""
+def silence(copy: Transformer, off: Iterable[HeadId]) -> None:
+    """Switches heads off in the caller's private copy. In a decoder-only model a head of a layer has all three parts."""
     layers: dict[tuple[str, int], list[int]] = {}
     for part, layer, head in sorted(off):
         layers.setdefault((part, layer), []).append(head)
-    handles = []
     for (part, layer), silent in layers.items():
         stack = copy.layers if copy.config.alteration.decoder_only else copy.encoder if part == "encoder" else copy.decoder
         name = "cross_attention" if part == "cross" else "self_attention"
-        handles.append(getattr(stack[layer], name).W_o.register_forward_pre_hook(_make_silencer(silent, copy.config)))
-    return handles
+        getattr(stack[layer], name).W_o.register_forward_pre_hook(_make_silencer(silent, copy.config))
 
 
 def _make_silencer(silent: list[int], config: ModelConfig) -> Callable[[nn.Module, tuple], tuple]:

@@ -234,18 +234,18 @@ class Memory:
 def held_bytes() -> int | None:
     """Returns the memory of this process and its descendants, shared pages counted once. None where unknown: only Linux reports it."""
     own = _resident(os.getpid())
-    return None if own is None else own + sum(map(own_bytes, descendants()))
+    return None if own is None else own + sum(map(own_bytes, descendants(os.getpid())))
 
 
-def descendants() -> list[int]:
-    """Returns the ids of this process's living children, grandchildren and so on."""
+def descendants(process: int) -> list[int]:
+    """Returns the ids of a process's living children, grandchildren and so on."""
     parents = {}
     for path in PROCESSES.glob("[0-9]*/stat"):
         with suppress(OSError):  # the process has just ended
             _, _, rest = path.read_text().rpartition(") ")  # a program's name may contain blanks and brackets
             parents[int(path.parent.name)] = int(rest.split()[1])
-    ids, new = [], [os.getpid()]
-    while new := [process for process, parent in parents.items() if parent in new]:
+    ids, new = [], [process]
+    while new := [child for child, parent in parents.items() if parent in new]:
         ids += new
     return ids
 

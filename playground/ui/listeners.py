@@ -189,7 +189,13 @@ def _connect_upload(opened: Listeners, bridge: gr.HTML, knobs: dict, upload: dic
         ticket, address = read_text(asked, "ticket"), address_of(request.request) if request.request else ""
         inputs = {"files": [file["path"] for file in files or []], "text": text, "hub": hub}
         used = {name: value if way in ("", name) else None for name, value in inputs.items()}  # without the page's script all count
-        answer = answer_call(language, lambda: uploading.read_upload(*_require_texts(**used), chosen, language, ticket, address))
+
+        def read_inputs() -> dict[str, Any]:
+            if not isinstance(text, str | None) or not isinstance(hub, str | None):
+                raise Refusal("page.not_a_command")
+            return uploading.read_upload(*used.values(), chosen, language, ticket, address)
+
+        answer = answer_call(language, read_inputs)
         if "own" not in answer:
             return [answer, *[gr.skip()] * (1 + len(uploading.SUGGESTED))]
         values = uploading.values_for(own, answer["own"], now, ticket=ticket)
@@ -210,13 +216,6 @@ def _connect_upload(opened: Listeners, bridge: gr.HTML, knobs: dict, upload: dic
     opened.add(reading, PUBLIC, files=[list(inputs).index("files")])
     upload["use"].click(None, list(knobs.values()), None, js=js_call("train", list(knobs), task="own"), api_visibility="private")
     return reading.success(None, bridge, None, js=js_call("takeReading", ["answer"]), api_visibility="private")
-
-
-def _require_texts(files: list[str] | None, text: Any, hub: Any) -> tuple[list[str] | None, str | None, str | None]:
-    """Returns the inputs of a reading. Raises Refusal for values of another kind."""
-    if not isinstance(text, str | None) or not isinstance(hub, str | None):
-        raise Refusal("page.not_a_command")
-    return files, text, hub
 
 
 def preset_values(name: str, now: Mapping[str, Any]) -> dict[str, Any]:

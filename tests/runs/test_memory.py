@@ -78,17 +78,17 @@ def test_what_the_system_says_counts_where_it_is_more_and_free_pages_go_before_a
 
 @linux
 def test_processes_count_until_they_are_gone_also_those_of_a_child():
-    others = {*descendants()}  # of other tests
+    others = {*descendants(os.getpid())}  # of other tests
     child = subprocess.Popen([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert child.stdout.readline() == b"1\n"
-        known = {*descendants()} - others
+        known = {*descendants(os.getpid())} - others
         assert child.pid in known
         assert len(known) >= 2
         assert held_bytes() - 55_000_000 > module._resident(os.getpid()) > 50_000_000
     finally:
         child.communicate(b"\n")
-    assert not known & {*descendants()}
+    assert not known & {*descendants(os.getpid())}
 
 
 @pytest.mark.fault("no memory left for another training", "it waits, with a sentence, and trains once there is some; /health says so")

@@ -48,14 +48,11 @@ def measure_induction(model: Transformer, run: Run, corpus: Corpus) -> Induction
         chance, rows = chance + float((place.sum(axis=1) / visible).sum()), rows + int(place.any(axis=1).sum())
     if not rows:
         return None
-    questions, copy = build_eval_set(corpus, tuple(items)), shadow_copy(model)
+    questions = build_eval_set(corpus, tuple(items))
 
     def measure_exact_match(*off: HeadId) -> float:
-        handles = silence(copy, off)
-        exact_match = tally(copy, questions).validation.exact_match
-        for handle in handles:
-            handle.remove()
-        return exact_match
+        silence(copy := shadow_copy(model), off)
+        return tally(copy, questions).validation.exact_match
 
     without = [[measure_exact_match(HeadId("decoder", layer, head)) for head in range(heads)] for layer in range(layers)]
     return Induction(total / rows, chance / rows, measure_exact_match(), np.array(without))

@@ -96,14 +96,13 @@ def build_controls(view: View, part: str, mode: str) -> dict:
     """Builds the choices: mode; kind of attention where one is shown; decoder input, which doesn't affect the encoder."""
     modes = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in _list_modes(view)]
     parts = [{"value": name, "label": view.say(part_key(view.run, name)), "hue": name} for name in KINDS]
-    feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
     single = mode != "all"
     return blocks.row(
         "choices",
         blocks.choice("view", "view", view.say("heads.view"), modes, mode),
         blocks.choice("part", "part", view.say("page.part"), parts, part) if single else None,
         view.offer("follow", "follow", "page.follow") if single else None,
-        blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target")) if part != "encoder" or not single else None,
+        view.offer("feed", "target", "page.feed") if part != "encoder" or not single else None,
         css="controls",
     )
 

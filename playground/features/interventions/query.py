@@ -206,14 +206,12 @@ def _measure_each(model: Transformer, corpus: Corpus, items: Sequence[Item], sil
     """Measures the model with each of these heads switched off; without any, once unchanged."""
     if not silent:
         return [tally_of(model, corpus, items)]
-    questions, copy, tallies = build_eval_set(corpus, tuple(items)), shadow_copy(model), []
-    if silent[0].part != "encoder" and not model.config.alteration.decoder_only:
-        copy.encode = cache(copy.encode)  # the encoder's output for a batch stays the same
+    questions, tallies, encode = build_eval_set(corpus, tuple(items)), [], cache(model.encode)
     for head in silent:
-        handles = silence(copy, [head])
+        silence(copy := shadow_copy(model), [head])
+        if head.part != "encoder" and not model.config.alteration.decoder_only:
+            copy.encode = encode  # the encoder's output for a batch stays the same
         tallies.append(tally(copy, questions))
-        for handle in handles:
-            handle.remove()
     return tallies
 
 

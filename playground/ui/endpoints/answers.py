@@ -52,8 +52,10 @@ def lab(caller: Caller, name: str, seeds: list[int], owner: str) -> dict[str, An
     if has_ended:
         measure = partial(measure_result, caller.runs, caller.reader, chosen_lab)
         outcome = chosen_lab.verdict([[measure(arm, seed, arms[seed][arm]) for seed in arms] for arm in arms[seeds[0]]])
-    states = {str(seed): {arm: _run_state(run) for arm, run in arm_runs.items()} for seed, arm_runs in arms.items()}
-    return _report(chosen_lab, seeds, states, outcome)
+    trained: dict[str, Any] = {}
+    for seed, runs in arms.items():
+        trained[str(seed)] = {arm: {"run": run.id, "status": run.status, "step": run.step, "steps": run.steps} for arm, run in runs.items()}
+    return _report(chosen_lab, seeds, trained, outcome)
 
 
 def _start_runs(caller: Caller, experiment: ControlledExperiment, seeds: list[int], owner: str) -> dict[int, list[Run]]:
@@ -73,10 +75,6 @@ def _start_runs(caller: Caller, experiment: ControlledExperiment, seeds: list[in
             break
         runs_by_seed[seed] = [caller.run(id) for id in started["arms"]]
     return runs_by_seed
-
-
-def _run_state(run: Run) -> dict[str, Any]:
-    return {"run": run.id, "status": run.status, "step": run.step, "steps": run.steps}
 
 
 def _report(chosen_lab: Lab, seeds: list[int], trained: dict[str, Any], outcome: Outcome | None) -> dict[str, Any]:
