@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 
 from benchmarks.suite import note, some_of
-from benchmarks.tables import markdown, seconds, show_summary, summary, whole
+from benchmarks.tables import seconds, show_summary, summary, tabulate, whole
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.labs import LABS
 
@@ -67,22 +67,21 @@ def holds(bench: ControlledExperiment, answers: list[str]) -> str:
 
 
 def table(result: dict) -> str:
-    head = ("lab", "models", "CPU seconds", f"at once on {CORES} cores", "answers", "expected", "holds")
-    rows = (
-        (
-            row["lab"],
-            whole(row["arms"]),
-            show_summary(row["cpu_seconds"], seconds),
-            f"{row['cpu_seconds']['median'] / CORES:.1f} s" + (" (too long)" if row["cpu_seconds"]["median"] / CORES > BUDGET_S else ""),
-            ", ".join(_counted(row["answers"])),
-            {None: "–", "": "open"}.get(row["expects"], row["expects"]),
-            row["holds"] or "–",
-        )
-        for row in result["rows"]
-    )
-    return markdown(head, rows)
+    def verdict_time(row: dict) -> str:
+        took = row["cpu_seconds"]["median"] / CORES
+        return f"{took:.1f} s" + (" (too long)" if took > BUDGET_S else "")
 
+    def count_answers(row: dict) -> str:
+        """Of each seed in turn where they differ, else how many times the same."""
+        answers = row["answers"]
+        return f"{answers[0]} × {len(answers)}" if len(set(answers)) == 1 else ", ".join(answers)
 
-def _counted(answers: list[str]) -> list[str]:
-    """Of each seed in turn where they differ, else how many times the same."""
-    return [f"{answers[0]} × {len(answers)}"] if len(set(answers)) == 1 else answers
+    return tabulate(result["rows"], {
+        "lab": lambda row: row["lab"],
+        "models": lambda row: whole(row["arms"]),
+        "CPU seconds": lambda row: show_summary(row["cpu_seconds"], seconds),
+        f"at once on {CORES} cores": verdict_time,
+        "answers": count_answers,
+        "expected": lambda row: {None: "–", "": "open"}.get(row["expects"], row["expects"]),
+        "holds": lambda row: row["holds"] or "–",
+    })  # fmt: skip

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 
 from benchmarks.suite import Missing, note, some_of
-from benchmarks.tables import markdown, percent, seconds, whole
+from benchmarks.tables import percent, seconds, tabulate, whole
 from playground.config import Experiment
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.suggestion import suggest
@@ -115,13 +115,13 @@ def inflections(lemmas: int, more: int, seed: int) -> tuple[bytes, tuple[tuple[s
 
 
 def table(result: dict) -> str:
-    head = ("task", "pairs", "steps", "processor", "held out: exact", "BLEU", "chrF", "new words: exact")
-    rows = (
-        (
-            row["task"], whole(row["pairs"]), whole(row["steps"]), seconds(row["cpu_seconds"]),
-            percent(row["held_out"]["exact"]), f"{row['held_out']['bleu']:.1f}", f"{row['held_out']['chrf']:.1f}",
-            percent(row["new"]["exact"]) if row["new"] else "–",
-        )
-        for row in result["rows"]
-    )  # fmt: skip
-    return markdown(head, rows)
+    return tabulate(result["rows"], {
+        "task": lambda row: row["task"],
+        "pairs": lambda row: whole(row["pairs"]),
+        "steps": lambda row: whole(row["steps"]),
+        "processor": lambda row: seconds(row["cpu_seconds"]),
+        "held out: exact": lambda row: percent(row["held_out"]["exact"]),
+        "BLEU": lambda row: f"{row['held_out']['bleu']:.1f}",
+        "chrF": lambda row: f"{row['held_out']['chrf']:.1f}",
+        "new words: exact": lambda row: percent(row["new"]["exact"]) if row["new"] else "–",
+    })  # fmt: skip

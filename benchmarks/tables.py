@@ -61,6 +61,11 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True))
 
 
+def tabulate(rows: Iterable[dict], columns: dict[str, Callable[[dict], str]]) -> str:
+    """A Markdown table of results, with what each column says of a row."""
+    return markdown([*columns], ([write(row) for write in columns.values()] for row in rows))
+
+
 def _aligned(column: tuple[str, ...]) -> list[str]:
     """A column's cells of one width, with the rule below the first."""
     width = max(3, *map(len, column))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.machine import cores, machine, one_line
 from benchmarks.suite import note, some_of, tiny
-from benchmarks.tables import markdown, percent, seconds, show_summary, summary, whole
+from benchmarks.tables import percent, seconds, show_summary, summary, tabulate, whole
 from playground.config import TASK_STEPS, Experiment, default, preset
 from playground.data.corpus import build_corpus
 from playground.runs.limits import machine_cores, machine_devices
@@ -99,20 +99,15 @@ def _learn(experiment: Experiment) -> dict:
 
 
 def table(result: dict) -> str:
-    head = ("task", "model", "new sentences", "harder kind", "steps", "seconds", "parameters")
-    rows = (
-        (
-            row["task"],
-            NAMES[row["variant"]],
-            show_summary(row["heldout"], percent),
-            show_summary(row["harder"] or {}, percent),
-            whole(row["steps"]),
-            show_summary(row["seconds"], seconds),
-            whole(row["parameters"]),
-        )
-        for row in result["rows"]
-    )
-    return markdown(head, rows)
+    return tabulate(result["rows"], {
+        "task": lambda row: row["task"],
+        "model": lambda row: NAMES[row["variant"]],
+        "new sentences": lambda row: show_summary(row["heldout"], percent),
+        "harder kind": lambda row: show_summary(row["harder"] or {}, percent),
+        "steps": lambda row: whole(row["steps"]),
+        "seconds": lambda row: show_summary(row["seconds"], seconds),
+        "parameters": lambda row: whole(row["parameters"]),
+    })  # fmt: skip
 
 
 def _page(result: dict) -> str:

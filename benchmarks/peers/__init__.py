@@ -18,10 +18,10 @@ import torch
 from benchmarks.machine import cores
 from benchmarks.peers.common import Setting, Watch
 from benchmarks.suite import Missing, note, some_of, tiny
-from benchmarks.tables import markdown, percent, seconds, show_summary, summary, whole
+from benchmarks.tables import percent, seconds, show_summary, summary, tabulate, whole
 from playground.config import Experiment, limits, preset
 from playground.data.batches import batches, split_batch
-from playground.data.corpus import Corpus, build_corpus
+from playground.data.corpus import build_corpus
 from playground.runs.limits import machine_devices
 from playground.runs.machine_speed import warm_up
 from playground.training.loop import Training
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> dict:
     """
     first = options.first_seed if options.first_seed is not None else random.SystemRandom().randrange(1000, 900_000)
     base = Experiment().with_(data_seed=(first + 500_000) % limits("data_seed").high, **dict(options.set))
-    corpus, missing, versions = build_corpus(base.data), [], {"torch": torch.__version__}
+    missing, versions = [], {"torch": torch.__version__}
     for peer in options.peers:
         try:
             versions[PACKAGES[peer]] = version(PACKAGES[peer])
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> dict:
         warm_up()
         _ours(Experiment().with_(**{"task": "copy", "train_size": 2000} | dict(options.set) | {"steps": WARM_STEPS}), 2.0)
     groups: dict[tuple[str, str], list[dict]] = {}
-    for training in _trainings(options, first, base, corpus, peers, missing):
+    for training in _trainings(options, first, base, peers, missing):
         note("{who:<13} {setting:<6} {seconds:6.2f} s, {cpu_seconds:6.2f} s CPU, step {step}, {exact_match:.1%}".format(**training))
         groups.setdefault((training["who"], training["setting"]), []).append(training)
     rows = [_row(*key, trainings) for key, trainings in groups.items()]
@@ -95,9 +95,7 @@ def _row(who: str, setting: str, trainings: list[dict]) -> dict:
     }
 
 
-def _trainings(
-    options: argparse.Namespace, first: int, base: Experiment, corpus: Corpus, peers: list[str], missing: list[str]
-) -> Iterator[dict]:
+def _trainings(options: argparse.Namespace, first: int, base: Experiment, peers: list[str], missing: list[str]) -> Iterator[dict]:
     """Yields every training as it ends: the presets with one seed, some of the peers, the presets with another seed, and so on. A sentence
     for each that breaks joins `missing`."""
     jobs = [(name, peer) for name in options.settings for peer in peers]
@@ -107,9 +105,10 @@ def _trainings(
             yield {"who": name, "setting": "ours"} | _ours(preset(name).with_(**knobs))
         for name, peer in jobs[turn :: options.our_seeds]:
             size = asdict(sizes(peer, name, base, options.width))
-            job = {"peer": peer, "setting": size, "seed": first, "target": TARGET, "limit": options.limit, "warm": options.warm}
+            job = {"peer": peer, "knobs": base.difference(), "setting": size, "seed": first}
+            job |= {"target": TARGET, "limit": options.limit, "warm": options.warm}
             try:
-                yield {"who": peer, "setting": name, "size": size} | _theirs(job | _pairs(corpus))
+                yield {"who": peer, "setting": name, "size": size} | _theirs(job)
             except Missing as problem:
                 missing.append(str(problem))
 
@@ -142,11 +141,6 @@ def _ours(experiment: Experiment, target: float = TARGET) -> dict:
     return watch.counts | {"parameters": sum(parameter.numel() for parameter in training.model.parameters())}
 
 
-def _pairs(corpus: Corpus) -> dict:
-    sides = {name: [(item.src_ids, item.tgt_ids) for item in getattr(corpus, name)] for name in ("train", "heldout")}
-    return sides | {"vocabulary": max(corpus.src_tokenizer.size, corpus.tgt_tokenizer.size)}
-
-
 def _theirs(job: dict) -> dict:
     """Trains a peer in a process of its own. Raises Missing when it breaks."""
     patience = 60 + 3 * (job["limit"] + job["warm"])  # a step of a large model can be long
@@ -160,25 +154,22 @@ def _theirs(job: dict) -> dict:
 
 
 def table(result: dict) -> str:
-    head = ("who", "settings", "d_model", "pairs", "parameters", "steps/s", "tokens/s", "padding", "seconds", "CPU s", "right")
-    lines = [
-        (
-            NAMES.get(row["who"], row["who"]),
-            SETTINGS[row["setting"]],
-            *(str(row["size"][name]) if row["size"] else "–" for name in ("d_model", "pairs")),
-            whole(row["parameters"]),
-            show_summary(row["steps_per_second"], lambda value: f"{value:.3g}"),
-            show_summary(row["tokens_per_second"], whole),
-            show_summary(row["padding"], percent),
-            show_summary(row["seconds"], seconds),
-            show_summary(row["cpu_seconds"], seconds),
-            show_summary(row["right"], percent),
-        )
-        for row in result["rows"]
-    ]
+    rows = tabulate(result["rows"], {
+        "who": lambda row: NAMES.get(row["who"], row["who"]),
+        "settings": lambda row: SETTINGS[row["setting"]],
+        "d_model": lambda row: str(row["size"]["d_model"]) if row["size"] else "–",
+        "pairs": lambda row: str(row["size"]["pairs"]) if row["size"] else "–",
+        "parameters": lambda row: whole(row["parameters"]),
+        "steps/s": lambda row: show_summary(row["steps_per_second"], "{:.3g}".format),
+        "tokens/s": lambda row: show_summary(row["tokens_per_second"], whole),
+        "padding": lambda row: show_summary(row["padding"], percent),
+        "seconds": lambda row: show_summary(row["seconds"], seconds),
+        "CPU s": lambda row: show_summary(row["cpu_seconds"], seconds),
+        "right": lambda row: show_summary(row["right"], percent),
+    })  # fmt: skip
     about = (
         f"Seconds to {TARGET:.0%}; never: not by {result['limit']:g} s, or not in a preset's steps. They begin with the pairs as token ids"
         f" (ours: before they are drawn) and include every examination. --first-seed {result['first_seed']} repeats them."
     )
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
-    return "\n\n".join([markdown(head, lines), about, f"Versions: {versions}.", *result["missing"]])
+    return "\n\n".join([rows, about, f"Versions: {versions}.", *result["missing"]])

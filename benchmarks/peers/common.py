@@ -1,8 +1,8 @@
 """The same pairs, examination and clock for every peer; and one training of one peer in a process of its own.
 
-As a program it reads what to do as JSON on stdin: {"peer", "train": [[source ids, target ids], ...], "heldout": the same, "vocabulary",
-"setting", "seed", "target", "limit", "warm"}. It prints one JSON line, what the watch counted and "parameters". The process is warm before
-its clock starts: `warm` seconds of training of another model come first.
+As a program it reads what to do as JSON on stdin: {"peer", "knobs" of the data, "setting", "seed", "target", "limit", "warm"}. It prints
+one JSON line, what the watch counted and "parameters". The process is warm before its clock starts: `warm` seconds of training of another
+model come first.
 """
 
 import json
@@ -17,9 +17,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from playground.config import PAD
+from playground.config import PAD, Experiment
 from playground.data.batches import Batch, collate
-from playground.data.corpus import Item
+from playground.data.corpus import Item, build_corpus
 
 EVERY = 0.5  # seconds of training between two examinations, at least
 SHARE = 0.05  # of a run's time that examinations may take
@@ -129,9 +129,10 @@ def train(learner: Any, task: Task, watch: Watch) -> None:
 
 def task_of(job: dict) -> Task:
     """The task in what stdin says."""
-    train, heldout = (tuple(Item("", "", tuple(src), tuple(tgt)) for src, tgt in job[part]) for part in ("train", "heldout"))
-    sides = [ids for item in (*train, *heldout) for ids in (item.src_ids, item.tgt_ids)]
-    return Task(train, heldout, job["vocabulary"], 1 + max(map(len, sides)), Setting(**job["setting"]), job["seed"])
+    corpus = build_corpus(Experiment().with_(**job["knobs"]).data)
+    vocabulary = max(corpus.src_tokenizer.size, corpus.tgt_tokenizer.size)
+    longest = 1 + max(len(ids) for item in (*corpus.train, *corpus.heldout) for ids in (item.src_ids, item.tgt_ids))
+    return Task(corpus.train, corpus.heldout, vocabulary, longest, Setting(**job["setting"]), job["seed"])
 
 
 def learn(job: dict) -> dict:
