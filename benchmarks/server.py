@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -132,10 +132,10 @@ class Client:
         self._connection.close()
 
 
-def wait_for_answer(port: int) -> None:
-    """Until the page is sent. Raises TimeoutError."""
-    until = time.perf_counter() + PATIENCE
-    while time.perf_counter() < until:
+def wait_for_answer(port: int, patience: float = PATIENCE, is_alive: Callable[[], bool] = lambda: True) -> None:
+    """Until the page is sent. Raises TimeoutError, or when the server has ended."""
+    until = time.perf_counter() + patience
+    while time.perf_counter() < until and is_alive():
         client = Client(port)
         try:
             client.get("/")

@@ -4,11 +4,9 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
-from urllib.request import urlopen
 
-from benchmarks.server import free_port
+from benchmarks.server import Client, free_port, wait_for_answer
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 300.0  # seconds that a start may take on a slow machine
@@ -33,26 +31,14 @@ def train_and_translate(folder: Path) -> None:
     assert run("translate", "reverse", "hello") == ["olleh"]
 
 
-def get(url: str, server: subprocess.Popen) -> str:
-    """Returns the content at the address, once the server listens. Raises OSError when it ends or doesn't answer."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            with urlopen(url, timeout=60) as answer:
-                return answer.read().decode()
-        except OSError:
-            if server.poll() is not None or time.monotonic() > end:
-                raise
-            time.sleep(0.2)
-
-
 def ask_the_page(folder: Path) -> None:
     port = free_port()
     options = ["--host", "127.0.0.1", "--port", str(port), "--data", str(folder)]
     server = subprocess.Popen([sys.executable, "-m", "playground", "serve", *options], cwd=ROOT)
     try:
-        assert json.loads(get(f"http://127.0.0.1:{port}/health", server))["status"] == "ok"
-        assert "pg-known" in get(f"http://127.0.0.1:{port}/", server)
+        wait_for_answer(port, PATIENCE, lambda: server.poll() is None)
+        assert json.loads(Client(port).get("/health")[0])["status"] == "ok"
+        assert b"pg-known" in Client(port).get("/")[0]
     finally:
         server.terminate()
         server.wait(PATIENCE)

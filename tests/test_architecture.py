@@ -139,6 +139,11 @@ def test_a_feature_imports_no_other_and_there_is_no_circle_of_files():
     assert not [str(file.relative_to(ROOT)) for file in left]
 
 
+def test_a_tab_is_declared_in_panel_py_and_each_of_two_in_a_module_of_its_name():
+    declares = re.compile(r'@panels\.declare\("\w+", "')
+    assert {file.name for file in FILES if declares.search(file.read_text("utf-8"))} == {"panel.py", "course.py", "labs.py"}
+
+
 def test_only_runs_knows_threads_and_time_and_nothing_reads_pickles():
     """Inside runs/ one file starts threads, and those that take the time are listed."""
     takes, starts = set(), set()
