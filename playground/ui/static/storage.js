@@ -2,34 +2,35 @@
 // the page.
 // @ts-check
 
-const memory = new Map();
+const TOKEN = "playground-token";
+const memory = new Map(), ofThePage = {
+  getItem: (name) => memory.get(name) ?? null, setItem: (name, text) => void memory.set(name, text), removeItem: (name) => void memory.delete(name),
+};
+
+/** A storage of this browser, unless it is closed to us or full. */
+function storageOf(kind) {
+  try {
+    const storage = globalThis[kind];
+    storage.setItem(TOKEN, storage.getItem(TOKEN) ?? "");
+    return storage;
+  } catch {
+    return ofThePage;
+  }
+}
+const local = storageOf("localStorage"), ofTab = storageOf("sessionStorage");
+/** Whether this browser keeps anything for the page; in a frame it may not. */
+export const isStorageOpen = local !== ofThePage;
 
 export function recall(name) {
   try {
-    return JSON.parse(localStorage.getItem(name)) ?? {};
+    return JSON.parse(local.getItem(name)) ?? {};
   } catch {
-    return memory.get(name) ?? {};
+    return {}; // another program's
   }
 }
 
-export function keep(name, changes) {
-  const all = { ...recall(name), ...changes };
-  memory.set(name, all);
-  try {
-    localStorage.setItem(name, JSON.stringify(all));
-  } catch {
-    // the page remembers
-  }
-}
-
-export function forget(name) {
-  memory.delete(name);
-  try {
-    localStorage.removeItem(name);
-  } catch {
-    // nothing was kept
-  }
-}
+export const keep = (name, changes) => local.setItem(name, JSON.stringify({ ...recall(name), ...changes }));
+export const forget = (name) => local.removeItem(name);
 
 const RUNS = "playground-runs";
 
@@ -37,18 +38,6 @@ const RUNS = "playground-runs";
 export const tellTabs = () => keep(RUNS, { changed: Date.now() });
 /** Calls `act` when another tab says so. */
 export const hearTabs = (act) => addEventListener("storage", (event) => event.key === RUNS && act());
-
-const TOKEN = "playground-token";
-
-/** Whether this browser keeps anything for the page; in a frame it may not. */
-export const isStorageOpen = (() => {
-  try {
-    localStorage.setItem(TOKEN, localStorage.getItem(TOKEN) ?? "");
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 const OWN = "playground-own-run";
 
@@ -65,34 +54,22 @@ export function rememberSentence(run, text) {
 export const rememberedSentence = (run) => recall(SENTENCE)[run] ?? "";
 
 // The visitor's secret: it says which runs may be changed from this browser. The server keeps only its hash.
-let visitor = (isStorageOpen && localStorage.getItem(TOKEN))
+let visitor = local.getItem(TOKEN)
   || Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** From now on this is the visitor's secret. */
 export function useToken(secret) {
   visitor = secret;
-  if (isStorageOpen) localStorage.setItem(TOKEN, secret);
+  local.setItem(TOKEN, secret);
 }
 useToken(visitor);
 export const token = () => visitor;
 
 /** The id of the sentences that were uploaded last and what opens them, as long as this browser tab lives: a reload keeps them. */
-export const lastUpload = () => inTab("playground-own");
-export const lastTicket = () => inTab("playground-own-ticket");
-
-function inTab(name) {
-  try {
-    return sessionStorage.getItem(name) ?? "";
-  } catch {
-    return "";
-  }
-}
+export const lastUpload = () => ofTab.getItem("playground-own") ?? "";
+export const lastTicket = () => ofTab.getItem("playground-own-ticket") ?? "";
 
 export function keepUpload(id, ticket) {
-  try {
-    sessionStorage.setItem("playground-own", id);
-    sessionStorage.setItem("playground-own-ticket", ticket);
-  } catch {
-    // a reload forgets
-  }
+  ofTab.setItem("playground-own", id);
+  ofTab.setItem("playground-own-ticket", ticket);
 }
