@@ -238,8 +238,8 @@ class Runs:
 
     @property
     def cluster(self) -> dict[str, Any]:
-        """See Workers.cluster."""
-        return self._workers.cluster
+        """See Engines.state."""
+        return self._workers.engines.state
 
     def count(self) -> dict[str, int]:
         """Returns the counts of Workers.count, of "kept" and "unfinished" runs, and whether the "housekeeper" lives and is "full"."""

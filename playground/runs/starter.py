@@ -110,7 +110,7 @@ class Starter:
         if not new:
             return []
         with refusals(log, "run_refused", owner=new[0].owner), self._admission.rules.beginning(new, token, lab):
-            needed = {run.id: bytes_needed(run, self._workers.memory) for run in new}
+            needed = {run.id: bytes_needed(run, self._workers.engines.memory) for run in new}
             return self._register(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
 
     def add_copy(self, run: Run, contents: dict[str, bytes], token: str) -> Run:
@@ -149,7 +149,7 @@ class Starter:
             return
         next_status(run.status, order)
         self.retry_save(run)
-        needed = bytes_needed(run, self._workers.memory)
+        needed = bytes_needed(run, self._workers.engines.memory)
         self._workers.assign_device(run)
         self._housekeeper.stop_idle()
         stopped_runs = []

@@ -190,7 +190,7 @@ def test_an_order_that_meets_a_run_as_it_is_resumed_goes_to_its_job(world, monke
 
 def test_runs_whose_jobs_can_not_be_made_take_no_place_and_can_be_resumed(world, monkeypatch):
     run = begun(world, order="stop")
-    monkeypatch.setattr(world.runs._workers._engines, "trainer", lambda *_: 1 / 0)
+    monkeypatch.setattr(world.runs._workers.engines, "trainer", lambda *_: 1 / 0)
     for start in (lambda: world.runs.resume(run.id, ME), lambda: world.runs.create_all([tiny(steps=2)] * 2, ME, [""] * 2)):
         with pytest.raises(ZeroDivisionError):
             start()

@@ -5,7 +5,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from playground.config import Refusal
@@ -82,31 +81,21 @@ class Workers:
         self._schedulers = {
             device: Scheduler(
                 limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, partial(warm_up, device),
-                lambda: memory.unaccounted, lambda node: self._engines.capacity(node), runtime,
+                lambda: memory.unaccounted, lambda node: self.engines.capacity(node), runtime,
             )
             for device in limits.devices
         }  # fmt: skip
         self._elsewhere = self._schedulers[limits.devices[0]]  # also gives the turns on other machines
-        self._engines = engines(corpora, limits, self._elsewhere.grow, runtime)
+        self.engines = engines(corpora, limits, self._elsewhere.grow, runtime)
         memory.reserve_by(lambda: sum(scheduler.reserved for scheduler in self._schedulers.values()))
         self._watchdog = Watchdog(self._schedulers.values(), limits.step_seconds, store.disk.is_awaited_by, self._handle_hang, runtime)
 
     def count(self) -> dict[str, int]:
         """Sums Scheduler.count over the devices; adds the living "watchdog" thread and training "processes" besides this one."""
-        counts = Counter({"watchdog": int(self._watchdog.loop.alive), "processes": len(self._engines.ready)})
+        counts = Counter({"watchdog": int(self._watchdog.loop.alive), "processes": len(self.engines.ready)})
         for scheduler in self._schedulers.values():
             counts.update(scheduler.count())
         return dict(counts)
-
-    @property
-    def memory(self) -> int:
-        """Maximum bytes of one run, where it would begin now."""
-        return self._engines.memory
-
-    @property
-    def cluster(self) -> dict[str, Any]:
-        """The "state" of the cluster, see engines/choice.py, and its number of "machines" and "processes" that may train."""
-        return self._engines.state
 
     def wake_workers(self) -> None:
         """Wakes the workers: a job has become urgent, or memory has been freed."""
@@ -115,12 +104,12 @@ class Workers:
 
     def end_leaking_process(self) -> None:
         """Replaces a training process with a memory leak, when memory is short."""
-        self._engines.end_leaking_process(list(self._jobs.values()))
+        self.engines.end_leaking_process(list(self._jobs.values()))
 
     def assign_device(self, run: Run, new_runs: Sequence[Run] = ()) -> None:
         """Assigns the run a device and its execution plan, unless its device exists. Chooses the device with the fewest runs, `new_runs`
         included. May measure for a moment."""
-        devices = self._engines.devices
+        devices = self.engines.devices
         if run.device not in devices:
             other_runs = [job.run for job in list(self._jobs.values())] + [other for other in new_runs if other is not run]
             run.device = min(devices, key=lambda device: sum(other.device == device for other in other_runs))
@@ -133,7 +122,7 @@ class Workers:
     def start(self, run: Run, order: str, needed: int) -> None:
         """Creates the job of a run with a device and reserves `needed` bytes of memory. A run whose job can't be created can be resumed."""
         try:
-            trainer = self._reassign_device(run, self._engines.trainer(run, needed, self._other_jobs(run)))
+            trainer = self._reassign_device(run, self.engines.trainer(run, needed, self._other_jobs(run)))
             job = TrainingJob(run, self._store, trainer, self._limits, needed, self._find_better, lambda: self._jobs.pop(run.id, None))
         except BaseException as error:
             run.obey("interrupt", Refusal("runs.failed", step=run.step, kind=type(error).__name__))
@@ -181,7 +170,7 @@ class Workers:
                 job.abandon()
         for job in list(self._jobs.values()):
             job.interrupt()
-        self._engines.close()
+        self.engines.close()
 
     def _wait_for(self, saved: threading.Event) -> None:
         if not self._runtime.wait(saved, SAVE_TIMEOUT_S):
@@ -191,7 +180,7 @@ class Workers:
         return [job for job in list(self._jobs.values()) if job.run is not run]
 
     def _find_better(self, job: TrainingJob) -> Trainer | None:
-        other = self._engines.find_better_trainer(job.run, job.bytes, job.lane, self._other_jobs(job.run))
+        other = self.engines.find_better_trainer(job.run, job.bytes, job.lane, self._other_jobs(job.run))
         return other and self._reassign_device(job.run, other)
 
     def _reassign_device(self, run: Run, trainer: Trainer) -> Trainer:

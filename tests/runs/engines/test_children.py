@@ -27,10 +27,10 @@ from tests.runs.tiny import limits, tiny, wait
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a background job began with it ignored
     runs = Runs(Path(sys.argv[1]), None, limits(engine="processes"))
-    wait(lambda: len(runs._workers._engines.ready) == 2, 120)
+    wait(lambda: len(runs._workers.engines.ready) == 2, 120)
     run = runs.create(tiny(steps=100_000), "me")
     wait(lambda: run.step > 3)
-    print(*(child.pid for child in runs._workers._engines.ready), flush=True)
+    print(*(child.pid for child in runs._workers.engines.ready), flush=True)
     time.sleep(600)
 """
 

@@ -22,7 +22,7 @@ def trained_by(world, monkeypatch):
 
     def start(*links, **values):
         world.restart(**values)
-        world.runs._workers._engines.ready[:] = links
+        world.runs._workers.engines.ready[:] = links
         return world
 
     return start
@@ -120,7 +120,7 @@ def on_machines(serve, monkeypatch):
 
         monkeypatch.setattr(cluster, "start_driver", begin)
         runs = serve(limits(cluster="there", **values))
-        wait(lambda: runs._workers.cluster["processes"] == (len(machines.alive) if machines else 0))
+        wait(lambda: runs._workers.engines.state["processes"] == (len(machines.alive) if machines else 0))
         return runs
 
     return start
@@ -153,7 +153,7 @@ def test_a_run_goes_where_there_is_a_machine_and_says_where(on_machines):
 def test_a_cluster_that_cannot_be_reached_leaves_the_training_here(on_machines, caplog):
     with caplog.at_level(logging.WARNING, "playground"):
         runs = on_machines(None)
-        wait(lambda: runs._workers.cluster["state"] == "unreachable")
+        wait(lambda: runs._workers.engines.state["state"] == "unreachable")
         said = health(runs)
         run = done(runs.create(tiny(steps=12), ME))
     sentence = "Ray cluster unreachable: training locally."
@@ -165,8 +165,8 @@ def test_a_cluster_that_cannot_be_reached_leaves_the_training_here(on_machines, 
 @pytest.fixture
 def runs(serve, ray_cluster):
     runs = serve(limits(cluster=ray_cluster.address, save_seconds=0.5, turn_seconds=0.05))
-    wait(lambda: runs._workers.cluster["processes"] == 2, 120)
-    assert runs._workers.cluster == {"state": "connected", "machines": 2, "processes": 2}
+    wait(lambda: runs._workers.engines.state["processes"] == 2, 120)
+    assert runs._workers.engines.state == {"state": "connected", "machines": 2, "processes": 2}
     return runs
 
 
@@ -184,7 +184,7 @@ def test_with_its_node_a_run_loses_no_more_than_it_did_since_its_last_save(runs,
         at_step(run, 100)
     wait(lambda: made[0].checkpoint_step)
     lost = next(node for node in ray_cluster.list_all_nodes() if node.node_id == slot_of(runs, made[0]).node)
-    assert {slot_of(runs, run).node for run in made} == set(runs._workers._engines.cluster.memory)
+    assert {slot_of(runs, run).node for run in made} == set(runs._workers.engines.cluster.memory)
     saved = made[0].checkpoint_step
     ray_cluster.remove_node(lost, allow_graceful=False)
     wait(lambda: made[0].message)
@@ -193,7 +193,7 @@ def test_with_its_node_a_run_loses_no_more_than_it_did_since_its_last_save(runs,
     for run, experiment in zip(map(done, made), experiments, strict=True):
         ended_as_if_alone(run, experiment)
     ray_cluster.add_node(num_cpus=1)
-    wait(lambda: runs._workers.cluster["processes"] == 2, 120)
+    wait(lambda: runs._workers.engines.state["processes"] == 2, 120)
 
 
 @pytest.mark.night
@@ -203,7 +203,7 @@ def test_without_the_way_there_runs_go_on_here_until_there_is_one_again(runs, mo
     monkeypatch.setattr(cluster, "RETRY_S", 0.5)
     run = at_step(runs.create(tiny(steps=100_000), ME), 20)
     assert set(run.where) == {"node"}
-    manager = runs._workers._engines.cluster._driver._manager
+    manager = runs._workers.engines.cluster._driver._manager
     os.kill(manager._process.pid, signal.SIGKILL)
     wait(lambda: not run.where)
     at_step(run, run.step + 5)
