@@ -156,11 +156,8 @@ def _measure_first_load(options: argparse.Namespace) -> dict:
             times = {event: summary(moments[event] / 1000 for moments, _ in visits) for event in TIMES}
             lines[name] = times | {"moved": max(moments["moved"] for moments, _ in visits)}
             note(f"{name}: first picture {times['picture']['median']:.2f} s, Plotly's {times['plotly']['median']:.2f} s")
-    medians = {
-        "bytes": {kind: statistics.median(sum(visit[kind]) for visit in fetched) for kind in KINDS},
-        "requests": {kind: statistics.median(len(visit[kind]) for visit in fetched) for kind in KINDS},
-    }
-    kinds = {kind: {name: counts[kind] for name, counts in medians.items()} for kind in KINDS}
+    middle = {"bytes": sum, "requests": len}
+    kinds = {kind: {name: statistics.median(count(visit[kind]) for visit in fetched) for name, count in middle.items()} for kind in KINDS}
     return {"lines": lines, "bytes": kinds, "total": statistics.median(sum(map(sum, visit.values())) for visit in fetched)}
 
 

@@ -5,7 +5,6 @@ import random
 import time
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 
@@ -37,13 +36,6 @@ FORMS = {  # features -> a form of weak verbs, of strong ones
 SMOKE = {"new_pairs": 10, "words": 40, "tasks": list(MADE), "set": [("steps", 3), ("d_model", 16), ("d_ff", 16)]}
 
 
-class Task(NamedTuple):
-    """Pairs to learn from, and new ones to ask beside those that are held out."""
-
-    pairs: Pairs
-    new: tuple[tuple[str, str], ...] = ()
-
-
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="the folder that holds scan/ and tatoeba/")
     parser.add_argument("--tasks", type=some_of([*FILES, *MADE]), default=[*FILES, *MADE], metavar="A,B", help=", ".join([*FILES, *MADE]))
@@ -61,27 +53,28 @@ def run(options: argparse.Namespace) -> dict:
     return {"rows": [_row(name, options) for name in options.tasks]}
 
 
-def _task(name: str, options: argparse.Namespace) -> Task:
+def _read_task(name: str, options: argparse.Namespace) -> tuple[Pairs, tuple[tuple[str, str], ...]]:
+    """Returns pairs to learn from, and new ones to ask beside those that are held out."""
     if name in FILES:
         path = options.data / FILES[name]
-        return Task(read([(path.name, path.read_bytes())], Choices(swap=name == "tatoeba")))
+        return read([(path.name, path.read_bytes())], Choices(swap=name == "tatoeba")), ()
     content, new = inflections(options.words, options.new_pairs, 1)
-    return Task(read([("made.trn", content)]), new[: options.new_pairs])
+    return read([("made.trn", content)]), new[: options.new_pairs]
 
 
 def _row(name: str, options: argparse.Namespace) -> dict:
-    task = _task(name, options)
-    experiment = Experiment().with_(**{"task": "own", "threads": 1, **suggest(task.pairs).knobs, **dict(options.set)})
-    corpus = build_corpus(experiment.data, task.pairs, experiment.model.share_embeddings == "all")
+    pairs, new_pairs = _read_task(name, options)
+    experiment = Experiment().with_(**{"task": "own", "threads": 1, **suggest(pairs).knobs, **dict(options.set)})
+    corpus = build_corpus(experiment.data, pairs, experiment.model.share_embeddings == "all")
     training, started = Training(experiment, corpus), time.process_time()
     for step in training.steps():
         if step.step % 200 == 0:
             note(f"{name}: step {step.step}, loss {step.loss:.3f}, {time.process_time() - started:.0f} s of the processor")
     took, score = time.process_time() - started, partial(scores_of, training.model, corpus)
     held = [item.src for item in corpus.heldout[: options.new_pairs]]
-    new = score([src for src, _ in task.new], [(tgt,) for _, tgt in task.new]) if task.new else None
+    new = score([src for src, _ in new_pairs], [(tgt,) for _, tgt in new_pairs]) if new_pairs else None
     return {
-        "task": name, "pairs": len(task.pairs.pairs), "steps": training.step, "cpu_seconds": took,
+        "task": name, "pairs": len(pairs.pairs), "steps": training.step, "cpu_seconds": took,
         "held_out": score(held, [corpus.references[src] for src in held]), "new": new, "knobs": experiment.difference(),
     }  # fmt: skip
 

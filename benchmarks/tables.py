@@ -46,12 +46,8 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def whole(value: float) -> str:
-    return f"{value:,.0f}"
-
-
-def ratio(value: float) -> str:
-    return f"{value:.2f}"
+whole = "{:,.0f}".format
+ratio = "{:.2f}".format
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -48,14 +48,14 @@ def run(options: argparse.Namespace) -> dict:
     experiment, records = Experiment().with_(**knobs), Records()
     tokens = step_tokens(build_corpus(experiment.data).train, experiment.training.batch_size)
     with Server() as server:
-        held = [_held(server, 0.0)]
+        held = [{"time": 0.0, "load": load(), **server.held()}]
         alone = tokens * _alone(server, knobs, options.alone)
         with _class(server, options, knobs, records) as (teacher, students, moves):
             started, before, looked = time.monotonic(), server.list_unfinished(), time.perf_counter()
             with _at_work(teacher, students, moves, options, started + 60 * options.minutes):
                 while (left := started + 60 * options.minutes - time.monotonic()) > 0:
                     time.sleep(min(options.every, left))
-                    held.append(_held(server, time.monotonic() - started))
+                    held.append({"time": time.monotonic() - started, "load": load(), **server.held()})
                     note("{time:.0f} s: load {load}, {bytes:,} bytes, {threads} threads, {files} files".format(**held[-1]))
                 after, took = server.list_unfinished(), time.perf_counter() - looked
         steps = [(after[run]["step"] - state["step"]) / took for run, state in before.items()]
@@ -68,16 +68,10 @@ def run(options: argparse.Namespace) -> dict:
         "times": records.times(),
         "training": {
             **{"alone": alone, "together": tokens * sum(steps), "share": tokens * sum(steps) / alone},
-            **{"fair": jain(steps), "least": min(steps) * len(steps) / sum(steps)},
+            **{"fair": sum(steps) ** 2 / len(steps) / sum(rate * rate for rate in steps), "least": min(steps) * len(steps) / sum(steps)},
         },
         "held": held,
     }
-
-
-def jain(values: Sequence[float]) -> float:
-    """Jain's index of fairness: 1 when all have the same, 1 / n when one of n has everything."""
-    squares = len(values) * sum(value * value for value in values)
-    return sum(values) ** 2 / squares if squares else 1.0
 
 
 def _alone(server: Server, knobs: dict[str, Any], seconds: float) -> float:
@@ -153,10 +147,6 @@ def _wait(met: Callable[[], object], patience: float = 120.0) -> None:
         if time.monotonic() > until:
             raise TimeoutError("the class did not begin")
         time.sleep(0.1)
-
-
-def _held(server: Server, at: float) -> dict[str, float | None]:
-    return {"time": at, "load": load(), **server.held()}
 
 
 def table(result: dict) -> str:

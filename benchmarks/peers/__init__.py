@@ -34,7 +34,6 @@ SETTINGS = {"own": "its own", "equal": "equal size and dropout", "ours": "ours"}
 PEERS, OURS = tuple(NAMES), ("default", "fast", "paper")
 TARGET = 0.99
 WARM_STEPS = 40  # of ours, before the first that counts
-WARM = 1.0  # seconds of training that warm a peer's process up
 SMOKE = {"peers": ["plain"], "presets": ["default"], "settings": ["equal"], "limit": 0.5, "warm": 0.0, "our_seeds": 1}
 SMOKE |= {"set": tiny(steps=4, eval_every=2)}
 
@@ -42,13 +41,12 @@ SMOKE |= {"set": tiny(steps=4, eval_every=2)}
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--peers", type=some_of(PEERS), default=list(PEERS), metavar="A,B", help=", ".join(PEERS))
     parser.add_argument("--presets", type=some_of(OURS), default=list(OURS), metavar="A,B", help=", ".join(OURS))
-    which = ["own", "equal"]
-    parser.add_argument("--settings", type=some_of(which), default=which, metavar="A,B", help="own, or as large as ours")
+    parser.add_argument("--settings", type=some_of(["own", "equal"]), default=["own", "equal"], metavar="A,B", help="or as large as ours")
     parser.add_argument("--width", type=int, default=128, help="d_model and, in proportion, d_ff of peers whose own example is wider")
     parser.add_argument("--limit", type=float, default=240.0, help="seconds after which a peer's training is given up")
     parser.add_argument("--our-seeds", type=int, default=3, help="trainings of each preset, spread over the benchmark")
     parser.add_argument("--first-seed", type=int, help="repeats an earlier benchmark")
-    parser.add_argument("--warm", type=float, default=WARM, help=argparse.SUPPRESS)
+    parser.add_argument("--warm", type=float, default=1.0, help="seconds of training that warm a peer's process up")
 
 
 def run(options: argparse.Namespace) -> dict:

@@ -6,11 +6,14 @@ out: "Σ" the sum of its last column, "Σ left" the sum and "max left" the large
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 SPELT = 8  # the most terms of a sum that is written out in its line
+LISTED = 6  # listed logits of a large vocabulary
 ENOUGH = 5e-6  # tolerance of the result: half of the promised 1e-5, the rest is for intermediate rounding
 HUGE = 1e15  # from here on a number is the mask's
 
@@ -188,6 +191,14 @@ class Sheet:
             self.terms.append(Term(Label("rest"), "", None, "", self.write(rest)))
         part, sum_of_all = self.terms[own].part, self.total("normaliser")
         return self.step("quotient", f"{part} ÷ {sum_of_all}", float(part) / float(sum_of_all))
+
+    def softmax_of(self, logits: np.ndarray, own: int, operand: Callable[[int], Operand]) -> str:
+        """Writes the probability of the token `own`; of a large vocabulary only the largest logits are listed."""
+        order = np.argsort(-logits, kind="stable").tolist()
+        listed = order if len(order) <= SPELT else order[:LISTED]
+        listed = listed if own in listed else [*listed, own]
+        rest = float(np.exp(np.delete(logits, listed) - logits.max()).sum())
+        return self.softmax([operand(at) for at in listed], listed.index(own), rest, len(order) - len(listed))
 
     def norm(self, row: Sequence[Operand], own: int, eps: float, gain: Operand, shift: Operand | None) -> str:
         """Writes mean, a table of squares, variance, and the cell `own` of the row, centred, divided by its deviation, scaled, shifted."""

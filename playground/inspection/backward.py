@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from playground.inspection.arithmetic import SPELT, Derivation, Label, Lead, Operand, Sheet, Term, bracket, join_terms
+from playground.inspection.arithmetic import Derivation, Label, Lead, Operand, Sheet, Term, bracket, join_terms
 
 LISTED, MEAN_LISTED = 24, 4  # listed terms of a sum over a batch, and of its mean loss: the largest; the rest is one line
-SCORES = 6  # listed logits of a large vocabulary
 FEW_DIGITS, MIN_DIGITS, MAX_DIGITS = 4, 6, 10  # significant ones, of many terms and of few; the fewest that reproduce the number are used
 ENOUGH, ROUNDING = 5e-4, 2e-6  # tolerances of a result: relative to the number itself, and to the sum of its terms' absolute values
 LINEAR = "Linear"  # the kind of a site whose matrix torch stores as (out, in)
@@ -107,6 +106,10 @@ def explain_gradient(sites: Sequence[Site], name: str, index: tuple[int, ...], v
     return derive(name, index, value, work, float(sizes.sum()), FEW_DIGITS)
 
 
+def _softmax(sheet: Sheet, logits: np.ndarray, own: int) -> str:
+    return sheet.softmax_of(logits.astype(np.float64), own, lambda at: Operand(Label("logit_of", (at,)), float(logits[at])))
+
+
 def explain_loss(logits: np.ndarray, target: int, smoothing: float, value: float) -> Derivation:
     """Derives the loss of one target token from its logits (V,): -ln of its probability, with the run's label smoothing."""
 
@@ -153,18 +156,6 @@ def explain_logit(logits: np.ndarray, target: int, token: int, smoothing: float,
         return sheet.step("over_tokens", f"{bracket(error)} ÷ {count}", float(error) / count)
 
     return derive("logits", (token,), value, work, abs(value))
-
-
-def _softmax(sheet: Sheet, logits: np.ndarray, own: int) -> str:
-    """Writes the probability of the token `own`; of a large vocabulary only the largest logits are listed."""
-    logits = logits.astype(np.float64)
-    order = np.argsort(-logits, kind="stable").tolist()
-    listed = order if len(order) <= SPELT else order[:SCORES]
-    listed = listed if own in listed else [*listed, own]
-    omitted = np.setdiff1d(np.arange(len(logits)), listed)
-    rest = float(np.exp(logits[omitted] - logits.max()).sum())
-    operands = [Operand(Label("logit_of", (at,)), float(logits[at])) for at in listed]
-    return sheet.softmax(operands, listed.index(own), rest, len(omitted))
 
 
 def derive(

@@ -10,7 +10,7 @@ import numpy as np
 
 from playground.config import EOS
 from playground.inspection.activations import Stage
-from playground.inspection.arithmetic import SPELT, STAGES, Derivation, Label, Operand, Sheet, bracket, is_near, join_terms
+from playground.inspection.arithmetic import STAGES, Derivation, Label, Operand, Sheet, bracket, is_near, join_terms
 from playground.inspection.edits import norm_module
 from playground.inspection.formulas import divisor, formula, kind
 from playground.model.attention import MASKED, head_widths
@@ -18,7 +18,6 @@ from playground.model.positions import BASE
 from playground.model.transformer import Transformer
 
 MIN_DECIMALS, MAX_DECIMALS = 6, 12  # decimals; the fewest that reproduce the cell are used
-LISTED = 6  # listed exponentials of a large vocabulary
 
 
 def explain(model: Transformer, stages: Mapping[str, Stage], address: str, index: tuple[int, ...]) -> Derivation:
@@ -229,13 +228,7 @@ def _mean_memory(cell: _Cell, sheet: Sheet) -> str:
 
 def _probabilities(cell: _Cell, sheet: Sheet) -> str:
     row, token = cell.index
-    logits = cell.inputs[0].values[row].astype(np.float64)
-    order = np.argsort(-logits, kind="stable").tolist()
-    listed = order if len(order) <= SPELT else order[:LISTED]
-    listed = listed if token in listed else [*listed, token]
-    omitted = [each for each in order if each not in listed]
-    rest = float(np.exp(logits[omitted] - logits.max()).sum())
-    return sheet.softmax([cell.take((row, each)) for each in listed], listed.index(token), rest, len(omitted))
+    return sheet.softmax_of(cell.inputs[0].values[row].astype(np.float64), token, lambda each: cell.take((row, each)))
 
 
 KINDS = {

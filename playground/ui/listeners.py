@@ -187,11 +187,15 @@ def _connect_upload(opened: Listeners, bridge: gr.HTML, knobs: dict, upload: dic
     def read(request: gr.Request, asked: Any, files: list[dict[str, Any]] | None, text: Any, hub: Any, **now: Any) -> list:
         language, own, chosen, way = (read_text(asked, name) for name in ("language", "own", "choices", "way"))
         ticket, address = read_text(asked, "ticket"), address_of(request.request) if request.request else ""
-        if not isinstance(text, str | None) or not isinstance(hub, str | None):
-            raise Refusal("page.not_a_command")
         inputs = {"files": [file["path"] for file in files or []], "text": text, "hub": hub}
         used = {name: value if way in ("", name) else None for name, value in inputs.items()}  # without the page's script all count
-        answer = answer_call(language, lambda: uploading.read_upload(*used.values(), chosen, language, ticket, address))
+
+        def read_inputs() -> dict[str, Any]:
+            if not isinstance(text, str | None) or not isinstance(hub, str | None):
+                raise Refusal("page.not_a_command")
+            return uploading.read_upload(*used.values(), chosen, language, ticket, address)
+
+        answer = answer_call(language, read_inputs)
         if "own" not in answer:
             return [answer, *[gr.skip()] * (1 + len(uploading.SUGGESTED))]
         values = uploading.values_for(own, answer["own"], now, ticket=ticket)

@@ -8,6 +8,7 @@ feed-forward networks: it shows where information could have come from, not what
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from playground.features.shared.queries.reader import Reader
 from playground.inspection import Fact, attention, percent
 from playground.inspection.heads import HeadScores, Sample, read_weights, score
 from playground.model.transformer import Transformer
-from playground.runs.replay import Completion, Frame
+from playground.runs.replay import Frame
 from playground.runs.run import Run
 
 Stacks = Mapping[str, np.ndarray]  # kind of attention -> weights (L, H, Q, K)
@@ -192,34 +193,29 @@ def measure_curves(reader: Reader, run: Run, kind: str) -> Curves | None:
 
 def _measure_curves(run: Run, frames: Sequence[Frame], kind: str) -> Curves:
     probes = [at for at, recorded in enumerate(run.replay.plan.attention) if recorded]
-    alignments = {at: _ProbeAlignment(run, *run.replay.plan.probes[at]) for at in probes} if kind == "cross" else {}
-    entropy, aligned = [], []
+    entropy, aligned, tgt = [], [], run.tokenizers[1]
+
+    @cache
+    def align(at: int, ids: tuple[int, ...]) -> tuple[int | None, ...] | None:
+        """Aligns the rows of an output of a probe: as it is where that is a right answer, else as the reference."""
+        source, target = run.replay.plan.probes[at]
+        reference = results.alignment(run, source, target, len(tgt.encode(target)) + 1)
+        return reference and (results.alignment(run, source, tgt.decode(ids), len(ids)) or reference)
+
     for frame in frames:
         completions = [(at, frame.completions[at]) for at in probes]
         entropy.append(_average([_sum_entropy(getattr(completion, kind), kind) for _, completion in completions]))
-        masses = [alignments[at].mass(completion) for at, completion in completions if alignments and alignments[at].known]
+        known = [(c.cross, places) for at, c in completions if kind == "cross" and (places := align(at, c.ids)) is not None]
+        masses = [_sum_aligned(stack, places) for stack, places in known]
         aligned += [_average(masses)] if masses else []
     steps = tuple([frame.step for frame in frames])
     return Curves(steps, np.stack(entropy, axis=-1), np.stack(aligned, axis=-1) if aligned else None, len(probes))
 
 
-class _ProbeAlignment:
-    """The alignment of a probe's rows: its output's where that is a right answer, else the reference's."""
-
-    def __init__(self, run: Run, source: str, target: str) -> None:
-        self.run, self.source = run, source
-        self.reference = results.alignment(run, source, target, len(run.tokenizers[1].encode(target)) + 1)
-        self.known = self.reference is not None
-        self.by_output: dict[tuple[int, ...], tuple[int | None, ...]] = {}
-
-    def mass(self, completion: Completion) -> tuple[np.ndarray, int]:
-        """Sums the weights on aligned places (L, H), and counts the rows that have one."""
-        ids = completion.ids
-        if ids not in self.by_output:
-            text = self.run.tokenizers[1].decode(ids)
-            self.by_output[ids] = results.alignment(self.run, self.source, text, len(ids)) or self.reference
-        place = attention.aligned(*completion.cross.shape[2:], self.by_output[ids])
-        return (completion.cross * place).sum(axis=(-2, -1), dtype=np.float64), int(place.any(axis=1).sum())
+def _sum_aligned(stack: np.ndarray, places: tuple[int | None, ...]) -> tuple[np.ndarray, int]:
+    """Sums the weights on aligned places (L, H), and counts the rows that have one."""
+    place = attention.aligned(*stack.shape[2:], places)
+    return (stack * place).sum(axis=(-2, -1), dtype=np.float64), int(place.any(axis=1).sum())
 
 
 def _sum_entropy(stack: np.ndarray, kind: str) -> tuple[np.ndarray, int]:
