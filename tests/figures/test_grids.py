@@ -235,7 +235,7 @@ def test_a_graph_holds_its_values_each_length_is_counted_once_and_zero_is_a_gap_
     assert low["range"][0] <= 0 < 100 <= low["range"][1]
     figure = data.lengths([2, 2, 4], [3, 5, 5])
     assert drawn(figure) == [([0, 1, 2, 3, 4, 5], [0, 0, 2, 0, 1, 0]), ([0, 1, 2, 3, 4, 5], [0, 0, 0, 1, 0, 2])]
-    assert figure["layout"]["yaxis"]["range"] == figure["layout"]["yaxis2"]["range"]
+    assert (figure["layout"]["yaxis"]["range"], figure["layout"]["xaxis"]["dtick"]) == (figure["layout"]["yaxis2"]["range"], 1)
     assert data.lengths(range(1, 251), range(1, 251))["data"][0]["customdata"][:2] == ["0–6", "7–13"]
     assert drawn(data.coverage([6, 3, 1], [4])) == [([1, 2, 3], [0.6, 0.9, 1.0]), ([1], [1.0])]
     (x, y), _ = drawn(data.coverage([1] * 5000, []))

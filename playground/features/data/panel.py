@@ -236,7 +236,8 @@ def lengths(source: Sequence[int], target: Sequence[int], *, style: Style = PLAI
             "hovertemplate": style.hover("hover_length", length="%{customdata}", count="<b>%{y:,}</b>"),
         })  # fmt: skip
     span = [(shortest // step) * step - 0.9, (longest // step + 1) * step - 0.3]
-    x = style.axis(style.word("length"), anchor="y2", showgrid=False, nticks=8, range=span)
+    ticks = {"dtick": 1} if longest - shortest < 8 else {"nticks": 8}  # no length is half a token
+    x = style.axis(style.word("length"), anchor="y2", showgrid=False, range=span, **ticks)
     rows = {
         key: style.axis(style.word(name), domain=domain, range=[0, most * 1.05], nticks=3)
         for key, name, domain in (("yaxis", "source", [0.54, 1]), ("yaxis2", "target", [0, 0.46]))

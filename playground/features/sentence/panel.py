@@ -2,6 +2,7 @@
 
 from playground.data.readable import Unknown, find_unknown, replace_word
 from playground.features.shared import panels
+from playground.features.shared.decoding import default_method
 from playground.features.shared.view import View, tokens
 from playground.words import listed
 
@@ -21,6 +22,7 @@ def panel(view: View) -> dict:
         "output": tokens(output, right, look.probabilities),
         "correct": correct,
         "references": list(look.references or ()),
+        "method": default_method(view.run),
         "note": view.step_note(look.step) or ("" if look.finished else view.say("page.unfinished")),
         "unknown": _describe_unknown(view),
     }

@@ -81,8 +81,8 @@ def test_the_method_that_scored_higher_is_the_default_of_both_tabs(site, monkeyp
     for tab, more in (("translate", ["sample"]), ("evaluation", [])):
         chosen, greedy_way = (site.panel(tab, run="reverse", text="hi", **way) for way in ({}, {"method": "greedy"}))
         assert [option["value"] for option in block(chosen, "method")["options"]] == ["greedy", "", *more]
-        assert (block(chosen, "method")["value"], block(greedy_way, "method")["value"]) == ("", "greedy")
-        assert (find(chosen, "beam") is None, find(greedy_way, "beam") is None) == (False, True)
+        ways = [(block(panel, "method")["value"], find(panel, "beam") is None) for panel in (chosen, greedy_way)]
+        assert (ways, site.panel("sentence", run="reverse", text="hi")["method"]) == ([("", False), ("greedy", True)], "beam")
         assert say("en", "decoding.gain", count=200, width=4, beam="2.0", greedy="1.0") == block(chosen, "gain")["text"]
 
 

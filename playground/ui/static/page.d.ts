@@ -67,6 +67,7 @@ export interface Sentence {
   output: Token[];
   correct: boolean | null;
   references: string[];
+  method: string; // how the run's sentences are decoded by default
 }
 
 /** What the server says once. */

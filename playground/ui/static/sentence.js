@@ -88,13 +88,13 @@ function markExample() {
   const place = document.getElementById("pg-result");
   if (!place) return;
   const isEmpty = document.getElementById("pg-sentence").value === "" && sentenceText() !== ""; // of a private run there is none
-  const isGreedy = cursor.tab === "translate" && !["", "greedy"].includes(cursor.method); // the line always is
+  const isGreedy = cursor.tab === "translate" && (cursor.method || page.sentence?.method || "greedy") !== "greedy"; // the line always is
   const key = isEmpty ? "example" : isGreedy ? "greedy_line" : "";
   place.classList.toggle("is-example", isEmpty);
   if (key) place.dataset.said = say(key);
   else delete place.dataset.said;
 }
-subscribe(["tab", "method", "text"], markExample);
+subscribe(["tab", "method", "text", "sentence"], markExample);
 
 subscribe(["text"], () => {
   if (cursor.text) change({ unread: "" });
