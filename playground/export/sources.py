@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from playground.config import ModelConfig
 from playground.variants import variant_of
-from playground.variants.variant import change_nothing
 
 MODULES = ("parts", "masks", "positions", "kv_cache", "attention", "layers", "transformer")
 ABOUT = """The Transformer of "Attention Is All You Need", an encoder that reads and a decoder that writes, in one file.
@@ -34,7 +33,7 @@ BUILD_VARIANT = '''def build(config: ModelConfig, src_vocab: int, tgt_vocab: int
     """A model as its configuration says, with the variant “{variant}”; load its parameters into it."""
     model = Transformer(config, src_vocab, tgt_vocab)
     with torch.no_grad():
-        {change}(model)
+        {changes}
     return model'''
 
 
@@ -67,12 +66,16 @@ def _config_class() -> str:
 def _variant(config: ModelConfig) -> list[Piece | Part]:
     """Returns the source of `build`, with the variant's change of the model. A variant that changes only the training data needs nothing
     here."""
-    change = variant_of(config).change
-    if change is change_nothing:
+    variant = variant_of(config)
+    changes = [f"{variant.change.__name__}(model)"] if variant.change else []
+    changes += [f"replace_functions(model, {variant.attend.__name__})"] if variant.attend else []
+    if not changes:
         return [Part("Building it", (), BUILD)]
-    build = Part("", (("torch", ""),), BUILD_VARIANT.format(variant=config.altered_by, change=change.__name__))
-    helpers = tuple(name for name in ("attentions", "replace_function") if name in change.__code__.co_names)
-    return [*([Piece("playground.variants.variant", helpers)] if helpers else []), Piece(change.__module__, (change.__name__,)), build]
+    changes += [] if variant.cacheable else ["model.cacheable = False"]
+    build = Part("", (("torch", ""),), BUILD_VARIANT.format(variant=config.altered_by, changes="\n        ".join(changes)))
+    helpers = ("replace_functions",) if variant.attend else ("attentions",) * ("attentions" in variant.change.__code__.co_names)
+    own = [Piece(part.__module__, (part.__name__,)) for part in (variant.change, variant.attend) if part]
+    return [*([Piece("playground.variants.variant", helpers)] if helpers else []), *own, build]
 
 
 def use_file() -> str:

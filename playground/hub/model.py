@@ -49,7 +49,7 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
         config = experiment_of(knobs).model
         super().__init__(config, src_vocab, tgt_vocab)
         with torch.no_grad():
-            variant_of(config).change(self)
+            variant_of(config).apply(self)
         self.tokenizers: tuple[Tokenizer, Tokenizer] | None = None
         self.run: Run | None = None
         self.longest_target = longest_target  # of the training data: decoding should allow as many tokens

@@ -47,5 +47,5 @@ def build(config: ModelConfig, src_vocab: int, tgt_vocab: int, generator: torch.
     Raises ValueError and Refusal, as Transformer does."""
     model = Transformer(config, src_vocab, tgt_vocab, generator)
     with torch.no_grad():
-        variant_of(config).change(model)
+        variant_of(config).apply(model)
     return model

@@ -13,7 +13,7 @@ from playground.model.layers import FeedForward
 from playground.model.parts import Dropout, Linear
 from playground.model.positions import SinusoidalPositions
 from playground.model.transformer import SUBLAYER_OUTPUTS, Transformer
-from playground.variants.variant import Variant, attentions, replace_function
+from playground.variants.variant import Variant, attentions
 
 # --- score functions ---
 
@@ -76,26 +76,6 @@ class Location(nn.Module):
 def _attend(scores: Tensor, v: Tensor, mask: Tensor, dropout: Dropout) -> tuple[Tensor, Tensor]:
     weights = (scores + torch.where(mask, 0.0, MASKED)).softmax(dim=-1) * mask
     return dropout(weights) @ v, weights
-
-
-def additive(model: Transformer) -> None:
-    for attention in attentions(model):
-        replace_function(attention, Additive(model.config, model.generator))
-
-
-def bilinear(model: Transformer) -> None:
-    for attention in attentions(model):
-        replace_function(attention, Bilinear(model.config, model.generator))
-
-
-def cosine(model: Transformer) -> None:
-    for attention in attentions(model):
-        replace_function(attention, cosine_attention)
-
-
-def location(model: Transformer) -> None:
-    for attention in attentions(model):
-        replace_function(attention, Location(model.config, model.generator))
 
 
 # --- parts left out ---
@@ -276,10 +256,12 @@ ALTERNATIVES = {
     "shared_query_key": Variant(shared_query_key, extra_parameters=without_keys),
     "no_projections": Variant(no_projections, extra_parameters=without_projections),
     "no_feed_forward": Variant(no_feed_forward, extra_parameters=without_feed_forward),
-    "additive": Variant(additive, extra_parameters=lambda config: attention_count(config) * query_width(config)),
-    "bilinear": Variant(bilinear, extra_parameters=lambda config: attention_count(config) * query_width(config) * head_widths(config)[0]),
-    "cosine": Variant(cosine),
-    "location": Variant(location, extra_parameters=lambda config: attention_count(config) * query_width(config) * MAX_POSITIONS),
+    "additive": Variant(attend=Additive, extra_parameters=lambda config: attention_count(config) * query_width(config)),
+    "bilinear": Variant(
+        attend=Bilinear, extra_parameters=lambda config: attention_count(config) * query_width(config) * head_widths(config)[0]
+    ),
+    "cosine": Variant(attend=cosine_attention),
+    "location": Variant(attend=Location, extra_parameters=lambda config: attention_count(config) * query_width(config) * MAX_POSITIONS),
     "batch_norm": Variant(batch_norm, extra_parameters=lambda config: 2 * norm_width(config)),  # mean and variance
     "rms_norm": Variant(rms_norm, extra_parameters=lambda config: -config.bias * norm_width(config)),
     "swiglu": Variant(swiglu, extra_parameters=gates),

@@ -14,7 +14,7 @@ from playground.model.costs import attention_parameters
 from playground.model.layers import DecoderLayer, Residual
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
-from playground.variants.variant import Variant, attentions, replace_function
+from playground.variants.variant import Variant, attentions
 
 if TYPE_CHECKING:
     from playground.data.batches import Batch
@@ -35,7 +35,6 @@ def no_causal_mask(model: Transformer) -> None:
     """Gives the decoder the padding mask only: each token attends to the one that it must predict."""
     for layer in model.decoder:
         layer.self_attention.__class__ = NonCausal
-    model.cacheable = False
 
 
 class UnmaskedAttention(MultiHeadAttention):
@@ -63,12 +62,6 @@ def inverted(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropou
     return scaled_dot_product_attention(q, k, v, ~mask, power, dropout)
 
 
-def inverted_mask(model: Transformer) -> None:
-    for attention in attentions(model):
-        replace_function(attention, inverted)
-    model.cacheable = False
-
-
 TINY = -1e-9  # a typo of -1e9
 
 
@@ -77,12 +70,6 @@ def tiny_filled(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dro
     scores = q @ k.mT / q.shape[-1] ** power
     weights = scores.masked_fill(~mask, TINY).softmax(dim=-1)
     return dropout(weights) @ v, weights
-
-
-def tiny_fill(model: Transformer) -> None:
-    for attention in attentions(model):
-        replace_function(attention, tiny_filled)
-    model.cacheable = False
 
 
 class WrongLengthsLayer(DecoderLayer):
@@ -102,7 +89,6 @@ def wrong_lengths(model: Transformer) -> None:
     """Swaps two arguments: `src_mask` and `tgt_mask`, or `valid_lens` of the wrong side."""
     for layer in model.decoder:
         layer.__class__ = WrongLengthsLayer
-    model.cacheable = False
 
 
 class TrainingOnlyCausalAttention(NonCausal):
@@ -118,7 +104,6 @@ def no_mask_at_inference(model: Transformer) -> None:
     """Passes `tgt_mask=None` at inference, as if unwritten tokens made a mask needless."""
     for layer in model.decoder:
         layer.self_attention.__class__ = TrainingOnlyCausalAttention
-    model.cacheable = False
 
 
 # --- wiring of parts ---
@@ -129,20 +114,10 @@ def scaled_twice(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dr
     return scaled_dot_product_attention(q / q.shape[-1] ** 0.5, k, v, mask, power, dropout)
 
 
-def scale_twice(model: Transformer) -> None:
-    for attention in attentions(model):
-        replace_function(attention, scaled_twice)
-
-
 def scaled_by_d_model(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
     """Divides the scores by sqrt(d_model), the width of all heads together, instead of sqrt(d_k)."""
     d_k, d_model = q.shape[-1], v.shape[1] * v.shape[-1]
     return scaled_dot_product_attention(q * (d_k / d_model) ** power, k, v, mask, power, dropout)
-
-
-def scale_by_d_model(model: Transformer) -> None:
-    for attention in attentions(model):
-        replace_function(attention, scaled_by_d_model)
 
 
 def no_last_norm(model: Transformer) -> None:
@@ -181,12 +156,6 @@ def over_queries(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dr
     return dropout(weights) @ v, weights
 
 
-def softmax_over_queries(model: Transformer) -> None:
-    for attention in attentions(model):
-        replace_function(attention, over_queries)
-    model.cacheable = False
-
-
 class PositionNorm(nn.LayerNorm):
     """Normalises each number of the vectors over the positions of its sentence, padding and future included."""
 
@@ -199,7 +168,6 @@ def norm_over_positions(model: Transformer) -> None:
     for module in model.modules():
         if isinstance(module, nn.LayerNorm):
             module.__class__ = PositionNorm
-    model.cacheable = False
 
 
 class ViewedAttention(MultiHeadAttention):
@@ -215,7 +183,6 @@ class ViewedAttention(MultiHeadAttention):
 def view_for_transpose(model: Transformer) -> None:
     for attention in attentions(model):
         attention.__class__ = ViewedAttention
-    model.cacheable = False
 
 
 # --- training and evaluation ---
@@ -263,20 +230,20 @@ def dropout_always(model: Transformer) -> None:
 
 
 BUGS = {
-    "no_causal_mask": Variant(no_causal_mask),
+    "no_causal_mask": Variant(no_causal_mask, cacheable=False),
     "no_source_mask": Variant(no_source_mask),
     "no_memory_mask": Variant(no_memory_mask),
-    "inverted_mask": Variant(inverted_mask),
-    "wrong_lengths": Variant(wrong_lengths),
-    "tiny_fill": Variant(tiny_fill),
-    "no_mask_at_inference": Variant(no_mask_at_inference),
+    "inverted_mask": Variant(attend=inverted, cacheable=False),
+    "wrong_lengths": Variant(wrong_lengths, cacheable=False),
+    "tiny_fill": Variant(attend=tiny_filled, cacheable=False),
+    "no_mask_at_inference": Variant(no_mask_at_inference, cacheable=False),
     "unshifted": Variant(batch=unshifted),
-    "softmax_over_queries": Variant(softmax_over_queries),
-    "norm_over_positions": Variant(norm_over_positions),
-    "view_for_transpose": Variant(view_for_transpose),
+    "softmax_over_queries": Variant(attend=over_queries, cacheable=False),
+    "norm_over_positions": Variant(norm_over_positions, cacheable=False),
+    "view_for_transpose": Variant(view_for_transpose, cacheable=False),
     "padding_in_loss": Variant(loss=with_padding),
     "dropout_always": Variant(dropout_always),
-    "scale_twice": Variant(scale_twice),
+    "scale_twice": Variant(attend=scaled_twice),
     "shared_attention": Variant(
         shared_attention, extra_parameters=lambda config: -config.decoder_layers * attention_parameters(config)  # of cross-attention
     ),
@@ -286,5 +253,5 @@ BUGS = {
     "no_last_norm": Variant(
         no_last_norm, extra_parameters=lambda config: -2 * (config.norm == "pre") * (1 + config.bias) * config.d_model
     ),
-    "scale_by_d_model": Variant(scale_by_d_model),
+    "scale_by_d_model": Variant(attend=scaled_by_d_model),
 }

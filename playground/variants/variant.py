@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
@@ -16,21 +16,29 @@ if TYPE_CHECKING:
     from playground.data.batches import Batch
 
 
-def change_nothing(model: Transformer) -> None:
-    """Leaves a model unchanged."""
-
-
 @dataclass(frozen=True)
 class Variant:
     """The implementation of a variant of playground/choices.py.
 
-    `change` replaces modules or methods of a new model; all parameters it adds are drawn from the model's generator. `batch` changes
-    inputs and targets, `loss` (logits, tgt_out, label smoothing) replaces the cross-entropy."""
+    `change` replaces modules or methods of a new model; all parameters it adds are drawn from the model's generator. `attend` computes
+    every attention's heads: a function, or the class of a module with parameters. `batch` changes inputs and targets, `loss` (logits,
+    tgt_out, label smoothing) replaces the cross-entropy."""
 
-    change: Callable[[Transformer], None] = change_nothing
+    change: Callable[[Transformer], None] | None = None
+    attend: Callable[..., Any] | None = None
     batch: Callable[[Batch], Batch] | None = None
     loss: Callable[[Tensor, Tensor, float], Tensor] | None = None
     extra_parameters: Callable[[ModelConfig], int] = lambda config: 0  # beyond the paper's model; negative where some are missing
+    cacheable: bool = True  # see Transformer
+
+    def apply(self, model: Transformer) -> None:
+        """Changes a new model."""
+        if self.change:
+            self.change(model)
+        if self.attend:
+            replace_functions(model, self.attend)
+        if not self.cacheable:
+            model.cacheable = False
 
     def argmax_is_greedy(self, model: Transformer) -> bool:
         """Tests whether greedy decoding writes the likeliest token of teacher forcing after right tokens, so that one pass suffices
@@ -47,9 +55,11 @@ class OtherAttention(MultiHeadAttention):
         return self.attend(q, k, v, mask, self.power, self.dropout)
 
 
-def replace_function(attention: MultiHeadAttention, attend: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Makes an attention compute its heads by `attend`, which may be a module with parameters of its own."""
-    attention.__class__, attention.attend = OtherAttention, attend
+def replace_functions(model: Transformer, attend: Callable[..., Any]) -> None:
+    """Makes every attention compute its heads by `attend`, or by a module of this class, with parameters of its own."""
+    for attention in attentions(model):
+        attention.__class__ = OtherAttention
+        attention.attend = attend(model.config, model.generator) if isinstance(attend, type) else attend
 
 
 def attentions(model: Transformer) -> Iterator[MultiHeadAttention]:

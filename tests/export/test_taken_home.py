@@ -34,7 +34,7 @@ from playground.runs.run import Run
 from playground.variants import build
 from playground.words import LANGUAGES
 from tests.runs.conftest import reader  # noqa: F401
-from tests.runs.tiny import CORPORA, PAIRS, alone, refused, tiny
+from tests.runs.tiny import CORPORA, PAIRS, alone, refused, tiny, train_here
 
 NAMES = {"config.json", "history.csv", "model.py", "model.safetensors", "README.md", "run.ipynb", "use.py"}
 NAMES |= {f"{side}_tokenizer.json" for side in ("src", "tgt")}
@@ -62,10 +62,7 @@ def no_scores():
 @pytest.fixture(scope="module")
 def own():
     groups = tuple(pair.src[:5] for pair in PAIRS.pairs)
-    run = train_inline.new_run(tiny(task="own", own="a-secret-id", steps=10), replace(PAIRS, given=(3, 0), groups=groups))
-    for _ in train_inline.train(run, CORPORA):
-        pass
-    return run
+    return train_here(tiny(task="own", own="a-secret-id", steps=10), replace(PAIRS, given=(3, 0), groups=groups))
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from playground.tasks.toy_tasks import TASKS
 from playground.training.metrics import build_eval_set
 from playground.variants import ALL, build
 from playground.words import LANGUAGES, entries
-from tests.runs.tiny import CORPORA
+from tests.runs.tiny import CORPORA, train_here
 from tests.variants.varied import SRC, TGT, paper_and_variant, taught, training_of
 
 CURVE = {"step": [10], "token_accuracy": [0.5], "exact_match": [0.5]}
@@ -272,9 +272,7 @@ def _no_time_is_taken_of_long_sentences_and_deep_models():
 def ended(name: str, arm: str) -> Result:
     """An arm with seed 1, in little and for a few steps."""
     lab = LABS[name]
-    run = train_inline.new_run(lab.experiment(arm, 1).with_(**FEW_STEPS | dict(lab.arms_of(1)[arm])))
-    for _ in train_inline.train(run, CORPORA, replay_bytes=0):
-        pass
+    run = train_here(lab.experiment(arm, 1).with_(**FEW_STEPS | dict(lab.arms_of(1)[arm])), replay_bytes=0)
     return lab.result(arm, 1, run, lab.measured(run, CORPORA, ModelCache()))
 
 
@@ -296,8 +294,8 @@ def test_its_arms_differ_in_one_thing_and_can_be_trained_side_by_side(name):
         assert not torch.allclose(first, second, atol=1e-4), arm
         if "variant" in arms[arm] and not lab.is_mystery:
             variant = ALL[arms[arm]["variant"]]
-            parts = filter(None, (variant.change, variant.batch, variant.loss))
-            assert {code.__name__ for code in lab.code} & {name for part in parts for name in (part.__name__, *part.__code__.co_names)}
+            parts = {variant.change, variant.attend, variant.batch, variant.loss} - {None}
+            assert parts & {*lab.code} or {code.__name__ for code in lab.code} & {name for part in parts for name in part.__code__.co_names}
     for pair in pairs:
         first, *rest = (arm for arm in arms if arm.startswith(pair))
         assert rest

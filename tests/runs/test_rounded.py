@@ -15,7 +15,7 @@ from playground.runs.queue.train_inline import CHECKPOINTS, MAX_TOTAL_BYTES, che
 from playground.runs.replay import MAX_SAVED, MIN_FRAMES, ROUNDING, Replay, replay_steps
 from playground.runs.rounded import HEADER_BYTES, LARGEST, pack_rounded, round_parameters, rounded_bytes, rounded_shapes, unpack_rounded
 from playground.variants import build
-from tests.runs.tiny import CORPORA, TINY, tiny
+from tests.runs.tiny import CORPORA, TINY, tiny, train_here
 
 SENTENCES = 10
 
@@ -63,9 +63,7 @@ def test_a_run_takes_5_mb_and_no_attention_weight_changes_by_more_than_the_page_
         return kept
 
     monkeypatch.setattr(Replay, "save_parameters", note)
-    run = train_inline.new_run(Experiment().with_(**knobs))
-    for _ in train_inline.train(run, CORPORA):
-        pass
+    run = train_here(Experiment().with_(**knobs))
     assert sum(map(len, train_inline.contents(run).values())) < 5_000_000
     heldout = CORPORA.get(run.experiment).heldout[:SENTENCES]
     model = build(run.experiment.model, *(tokenizer.size for tokenizer in run.tokenizers)).eval()

@@ -18,6 +18,7 @@ from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora, sizes
 from playground.runs.limits import Limits
+from playground.runs.queue import train_inline
 from playground.runs.recording import Recording
 from playground.runs.replay import Replay
 from playground.runs.rounded import pack_rounded
@@ -63,6 +64,14 @@ def alone(experiment: Experiment) -> tuple[Run, Training]:
     recording.finish()
     run.status, run.checkpoint_step = "done", run.step
     return run, recording.training
+
+
+def train_here(experiment: Experiment, pairs: Pairs | None = None, **options: int) -> Run:
+    """A run of the command line's, trained to its end in this thread."""
+    run = train_inline.new_run(experiment, pairs, LIMITS)
+    for _ in train_inline.train(run, CORPORA, **options):
+        pass
+    return run
 
 
 def curve(run: Run) -> list[list[float]]:

@@ -27,7 +27,6 @@ from playground.features.translate.query import DecodingOptions, trace_output, t
 from playground.model.masks import padding_mask
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
-from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import write_run
 from playground.runs.queue import train_inline
@@ -35,7 +34,7 @@ from playground.tasks.toy_tasks import TASKS, references
 from playground.training.bleu import BeamGain
 from playground.variants import build
 from playground.words import say
-from tests.runs.tiny import refused
+from tests.runs.tiny import CORPORA, refused, train_here
 from tests.ui.looking import block, find
 
 LONG = "ich weiß , dass das Mädchen das Schaf sucht"
@@ -188,13 +187,11 @@ def test_every_task_can_write_its_answers(task, tokenizer):
 
 def test_what_the_curve_calls_right_is_written_everywhere(reader, tmp_path, capsys):
     """By a run that learnt long answers to short questions."""
-    trained, corpora, folder = train_inline.new_run(Experiment().with_(**LEARNER), PAIRS), Corpora(), tmp_path / "long"
-    for _ in train_inline.train(trained, corpora):
-        pass
+    trained, folder = train_here(Experiment().with_(**LEARNER), PAIRS), tmp_path / "long"
     write_run(folder, trained, train_inline.contents(trained))
     run = Folder(folder).run
-    source = corpora.get(run.experiment, run.pairs).heldout[0].src
-    result = scores(reader, corpora, run, None, "heldout")
+    source = CORPORA.get(run.experiment, run.pairs).heldout[0].src
+    result = scores(reader, CORPORA, run, None, "heldout")
     assert (trained.exact_match, result.wrong, result.unfinished, result.measured.bleu) == (1, 0, 0, pytest.approx(100))
     assert translate(reader, run, None, source).candidates[0].correct
     assert all(reader.look(run, None, source).right)

@@ -22,7 +22,7 @@ from playground.runs.disk.store import write_run
 from playground.runs.queue import train_inline
 from playground.runs.upload_process import pairs_from_json
 from playground.training.loop import Training
-from tests.runs.tiny import CORPORA, LIMITS, PAIRS, curve, refused, same_parameters, same_replay, tiny
+from tests.runs.tiny import CORPORA, PAIRS, curve, refused, same_parameters, same_replay, tiny, train_here
 
 PARTS = ("history", "replay", "snapshot", "tokenizers", "pairs")
 EXPERIMENT = tiny(task="own", own="upload", steps=3, share_embeddings="output")
@@ -52,10 +52,7 @@ EXPECTED = {"a": ("F32", (2, 3)), "b": ("I32", (2,))}
 
 @pytest.fixture(scope="module")
 def trained():
-    run = train_inline.new_run(EXPERIMENT, PAIRS, LIMITS)
-    for _ in train_inline.train(run, CORPORA, 200_000):
-        pass
-    return run
+    return train_here(EXPERIMENT, PAIRS, replay_bytes=200_000)
 
 
 @pytest.fixture(scope="module")

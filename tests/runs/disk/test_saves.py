@@ -18,10 +18,10 @@ import torch
 from playground.runs.disk import files
 from playground.runs.disk.folder import NAMES, Folder, describe
 from playground.runs.identity import owner_of
-from playground.runs.queue import saving, train_inline
+from playground.runs.queue import saving
 from playground.runs.registry import Runs
 from tests.runs import tiny as shared
-from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, YOU, at_rest, begun, curve, done, ended, limits, ordered, refused, tiny
+from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, YOU, at_rest, begun, curve, done, ended, limits, ordered, refused, tiny, train_here
 from tests.simulation import world as simulation
 from tests.simulation.world import Disk, World
 
@@ -50,10 +50,7 @@ def served(folder):
 
 @cache
 def twin(**knobs):
-    run = train_inline.new_run(tiny(**KNOBS | knobs), PAIRS, LIMITS)
-    for _ in train_inline.train(run, CORPORA, LIMITS.replay_bytes):
-        pass
-    return run
+    return train_here(tiny(**KNOBS | knobs), PAIRS, replay_bytes=LIMITS.replay_bytes)
 
 
 def old_of(path):

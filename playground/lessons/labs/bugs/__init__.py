@@ -21,7 +21,6 @@ from playground.model.transformer import Transformer
 from playground.training.metrics import build_eval_set, validate
 from playground.training.step import cross_entropy
 from playground.variants import ALL, bugs, variant_of
-from playground.variants.variant import change_nothing
 from playground.words import say
 
 BOTH = ("token_accuracy", "exact_match")
@@ -148,7 +147,7 @@ class BugLab(ControlledExperiment):
 def bug_lab(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = metrics, **more: Any) -> BugLab:
     """Makes the lab of a bug. Its code is that of the variant, then `code`: what the variant puts into the model, and measurements."""
     variant = ALL[bug]
-    changes = (part for part in (variant.change, variant.batch, variant.loss) if part not in (None, change_nothing))
+    changes = filter(None, (variant.change, variant.attend, variant.batch, variant.loss))
     guesses = ("fine", "padding", "broken") if judge is neighbours else OUTCOMES
     arms = {"right": {}, "broken": {"variant": bug}}
     family, judged = ("padding_bugs", "padded") if judge is neighbours else ("bugs", "exact")
@@ -209,7 +208,7 @@ LABS = (
         next=("bug_source", "bug_inverted"),
     ),
     bug_lab("bug_shift", "unshifted", expects="lies", next=("bug_future", "bug_loss")),
-    bug_lab("bug_axis", "softmax_over_queries", bugs.over_queries, base={"steps": 250}, expects="lies", next=("softmax", "bug_norm")),
+    bug_lab("bug_axis", "softmax_over_queries", base={"steps": 250}, expects="lies", next=("softmax", "bug_norm")),
     bug_lab("bug_norm", "norm_over_positions", bugs.PositionNorm, expects="lies", next=("norms", "batch_norm")),
     bug_lab("bug_last_norm", "no_last_norm", base={"norm": "pre"} | TWO, expects="fine", next=("norm_depth", "bug_norm")),
     bug_lab("bug_view", "view_for_transpose", bugs.ViewedAttention, expects="broken", next=("shapes", "heads")),
@@ -226,8 +225,8 @@ LABS = (
     bug_lab(
         "bug_twice", "dropout_twice", bugs.TwiceDropped, zeros, base=DROPS, more=zeros, expects="fine", next=("dropout", "bug_dropout")
     ),
-    bug_lab("bug_inverted", "inverted_mask", bugs.inverted, expects="lies", next=("masks", "mystery")),
-    bug_lab("bug_fill", "tiny_fill", bugs.tiny_filled, expects="broken", next=("masks", "bug_future")),
+    bug_lab("bug_inverted", "inverted_mask", expects="lies", next=("masks", "mystery")),
+    bug_lab("bug_fill", "tiny_fill", expects="broken", next=("masks", "bug_future")),
     bug_lab("bug_lengths", "wrong_lengths", bugs.WrongLengthsLayer, expects="lies", next=("bug_memory", "bug_inference")),
     bug_lab(
         "bug_inference",
@@ -240,13 +239,12 @@ LABS = (
     bug_lab(
         "bug_scale",
         "scale_twice",
-        bugs.scaled_twice,
         divisors,
         shows=show_divided,
         expects="lies",
         next=("bug_width", "attention_scale"),
     ),
-    bug_lab("bug_width", "scale_by_d_model", bugs.scaled_by_d_model, expects="", next=("bug_scale", "softmax")),
+    bug_lab("bug_width", "scale_by_d_model", expects="", next=("bug_scale", "softmax")),
     bug_lab("bug_shared", "shared_attention", inside, shows=show_inside, more=inside, expects="fine", next=("w_o", "bug_chain")),
     bug_lab(
         "bug_chain",
