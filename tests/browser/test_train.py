@@ -199,7 +199,7 @@ def test_translate_while_it_trains_then_pause_step_resume_and_stop(visit):
     expect(lines).to_have_count(1)
     panel.locator("[data-block='button draw'] button").click()
     has_address(page, method="sample", draw="2")
-    panel.locator("[data-value=greedy]").click()
+    panel.locator("[data-block='choice method'] [data-value='']").click()  # greedy, the default here
     has_address(page, method=None)
     type_sentence(page, "hé9lo")
     expect(panel.locator("[data-block='text unknown']")).to_have_text(words("page.unknown_words", words="é, 9"))
