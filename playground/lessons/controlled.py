@@ -198,7 +198,7 @@ class ControlledExperiment(Lab):
         return next(((arm, seed) for arm in self.arms_of(seed) if self.experiment(arm, seed) == run.experiment), None)
 
     def label(self, language: str, arm: str, seed: int) -> str:
-        """Names the run of an arm: first what tells it from the others, since its end may be cut. In a bug lab arm and title are the same."""
+        """Names the run of an arm: what tells it from others comes first, as the end may be cut. In a bug lab arm and title may agree."""
         title, name = (self.say(language, key) for key in ("title", f"name_{arm}"))
         return " · ".join([name, str(seed), *([title] if name.casefold() != title.casefold() else [])])
 

@@ -90,7 +90,7 @@ async function show(name, host, changes, isLatest) {
   host.toggleAttribute("data-early", isEarly);
   if (isEarly) return void (host.dataset.early = answer.error); // in place of what stands there, which is of another run
   const began = performance.now(); // a frame is drawn in one go: half of it is never on screen
-  await render(host, blocksOf(answer), { query, preview, isFrame });
+  await render(host, blocksOf(answer), { query, preview, isFrame: isFrame || page.playing > 0 });
   if (!isLatest()) return;
   if (answer.sentence) showSentence(answer.sentence, isLast);
   else if (isFrame) await refreshSentence();

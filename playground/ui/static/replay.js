@@ -48,12 +48,13 @@ const isDrawing = () => document.getElementById(`pg-panel-${cursor.tab}`)?.ariaB
 
 /** Shows the next frame once all of it is there, so that no caption is of another step than the slider. */
 function beat() {
-  if (performance.now() - shownAt < BEAT || isDrawing() || isReadingAhead()) return;
+  if (isDrawing()) return;
+  if (!isRewound && at() >= stops().length) return pause();
+  if (performance.now() - shownAt < BEAT || isReadingAhead()) return;
   const step = nextStop();
   isRewound = false;
   shownAt = performance.now();
   move({ step });
-  if (step === "") pause();
 }
 
 function pause() {
