@@ -200,7 +200,7 @@ class ControlledExperiment(Lab):
     def label(self, language: str, arm: str, seed: int) -> str:
         """Names the run of an arm: what tells it from others comes first, as the end may be cut. In a bug lab arm and title may agree."""
         title, name = (self.say(language, key) for key in ("title", f"name_{arm}"))
-        return " · ".join([name, str(seed), *([title] if name.casefold() != title.casefold() else [])])
+        return " · ".join([str(seed), name, *([title] if name.casefold() != title.casefold() else [])])
 
     def result(self, arm: str, seed: int, run: Run, measured: Measured = MappingProxyType({})) -> Result:
         """Makes the result of a run, with the extra measurements of its end."""
