@@ -2,6 +2,7 @@
 
 import math
 import re
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -111,6 +112,7 @@ def _no_choice(name: str, value: Any, choices: Mapping | tuple) -> Refusal:
 # --- the cursor's fields ---
 
 MAX_TEXT = 2000  # characters of a field
+MAX_NAMED = 240  # characters of the choices that a refusal names
 Lists = Mapping[str, Collection[str]]
 
 
@@ -157,7 +159,8 @@ class Choice(Field):
     def refusal(self, name: str, value: str, lists: Lists | None = None) -> Refusal | None:
         """Returns why the field can't hold `value`. Without `lists` any value of another module's list is accepted."""
         among = self.choices if isinstance(self.choices, tuple) else lists[self.choices] if lists is not None else (value,)
-        return None if value in among else Refusal("config.not_a_choice", name=name, value=shortened(value), choices=", ".join(among))
+        offered = textwrap.shorten(", ".join(among), MAX_NAMED, placeholder=" …")
+        return None if value in among else Refusal("config.not_a_choice", name=name, value=shortened(value), choices=offered)
 
     def read(self, value: str, among: Sequence[str]) -> str:
         """Returns `value` if it is `among` the offered ones, else the default; if that isn't offered, the first."""

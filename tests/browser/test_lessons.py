@@ -160,7 +160,7 @@ def test_a_bug_is_trained_seen_and_opened(visit):
     guess(page, "lies")
     expect(labs.locator("[data-block='row aside']")).to_have_count(0)  # axes without a curve
     labs.locator("[data-block='button train'] button").click()
-    expect(labs.locator("[data-block='progress progress']")).to_be_visible()
+    expect(labs.locator("[data-block='button train']")).to_have_css("visibility", "hidden")  # it has its room while a progress bar is there
     rows = labs.locator("[data-block='table ends-table'] tbody tr")
     expect(rows).to_have_count(2)
     expect(labs.locator("[data-block='progress progress']")).to_be_hidden()
@@ -170,9 +170,9 @@ def test_a_bug_is_trained_seen_and_opened(visit):
     expect(rows.nth(1).locator("td").nth(2)).to_have_text("0.0 %")  # sentences
     drawn(labs)
     arms = address(page)["arms"].split(".")
-    labs.get_by_role("button", name=words("lessons.look", arm=LABS["bug_shift"].say("en", "name_broken"))).click()
+    labs.get_by_role("button", name=words("lessons.look", arm=(arm := LABS["bug_shift"].say("en", "name_broken")))).click()
     has_address(page, run=arms[1], tab=None)
-    expect(page.locator("#pg-status")).to_have_attribute("data-run", arms[1])
+    expect(page.locator("#pg-run")).to_have_attribute("title", f"1 · {arm} · {words('tasks.reverse.label')}")
     tab(page, "map")
     expect(page.locator("#pg-panel-map .pg-error")).to_contain_text(words("knobs.variant.unshifted"))
     page.reload()

@@ -14,10 +14,11 @@ from tests.browser.steps import (  # isort: skip
 
 RIGHT = ["i", "want", "a", "beer"]
 WATCH = """() => {
-  window.watched = { points: [], right: [], aloud: [] };
-  const note = (list, value) => list.at(-1) !== value && list.push(value), place = document.getElementById("pg-announced");
-  new MutationObserver(() => place.textContent && note(watched.aloud, place.textContent)).observe(place, { childList: true });
+  window.watched = { points: [], right: [], aloud: [], gap: [] };
+  const note = (list, value) => list.at(-1) !== value && list.push(value), at = (name) => document.getElementById(`pg-${name}`);
+  new MutationObserver(([{ target: { textContent: text } }]) => text && note(watched.aloud, text)).observe(at("announced"), { childList: true });
   const look = () => {
+    /Pau/.test(at("replay-play").ariaLabel) && note(watched.gap, at("replay-step").value.split(" ")[1] - at("panel-training").dataset.step);
     const { status, run } = document.querySelector('#pg-status').dataset, plot = document.querySelector('#pg-figure-loss');
     if (requestAnimationFrame(look) && status !== 'training') return;
     if (plot?.layout?.uirevision === run) note(watched.points, Number(plot.dataset.points));
@@ -83,8 +84,7 @@ def test_train_and_watch_and_wind_back(visit):
     assert aloud[0] == words("page.started", name=name)  # what is read aloud: its beginning, its quarters and its end
     assert set(aloud[1:-1]) <= {words("page.training_part", percent=percent) for percent in (25, 50, 75)}
     expect(page.locator("#pg-go")).to_have_css("position", "sticky")  # Train stays in sight above a control that a sentence leads to
-    replay = replay_of(page, frames=10)
-    count = number(replay, "data-frames")
+    count = number(replay := replay_of(page, frames=10), "data-frames")
     expect(replay).to_have_value(str(count))
     replay.fill("0")
     has_address(page, step="0")
@@ -102,7 +102,7 @@ def test_train_and_watch_and_wind_back(visit):
     play.click()
     eventually(page, labels, lambda now: now == [words("page.replay_pause"), words("page.replay_play")])  # it ends by itself
     has_address(page, step=None)
-    expect(learn).to_have_attribute("data-step", "300")
+    eventually(page, lambda: watched()["gap"], lambda gap: gap[-1:] == [0] and len(gap) < 3)  # the first is the slider's
     page.locator("#pg-replay-back").click()
     last = eventually(page, lambda: address(page).get("step"), bool)
     page.locator("#pg-replay-back").click()

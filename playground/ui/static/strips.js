@@ -4,7 +4,7 @@
 
 import { inFrame, ready, say } from "./dom.js";
 
-const STRIPS = "#pg-frame .pg-strip, .pg-row.controls .pg-segments, #pg-panel-masks .pg-segments";
+const STRIPS = "#pg-frame .pg-strip, .pg-row.controls .pg-segments, #pg-panel-masks .pg-segments, #pg-result";
 const FADE = 32; // px, of an edge, as in narrow.css
 const WATCHED = ["data-drawn", "data-tab", "aria-selected"]; // what else may change them
 const narrow = matchMedia("(max-width: 900px)");
@@ -45,6 +45,7 @@ addEventListener("resize", soon);
 function measure() {
   const place = document.getElementById("pg-result"), source = place?.querySelector(".pg-tokens");
   place?.toggleAttribute("data-cut", Boolean(source) && source.scrollHeight > source.clientHeight + 8);
+  look();
 }
 
 /** Hides the parts of the status that have wrapped: there is no room for them in its one line. */

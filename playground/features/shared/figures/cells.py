@@ -24,7 +24,7 @@ BAR_LINES = 1.8  # of the legend: a colour bar with its numbers
 MAX_STAGE_CELL_PX, STRETCH, EDGE = 150, 2.25, 2  # of the large picture: px of a cell's side, most times from square, px right and below
 STAGE_LEFT, NARROW_LEFT = 104, 88  # px at its left, which hold the rows' title; on a telephone
 STAGE_TITLES, FOOT = 31, 12  # px of its line of titles; below, beside the lines of a legend: the gap to it, and its padding
-LEGEND_ABOVE = 420  # px of a grid that has room for a legend between its titles
+LEGEND_ABOVE, BAR_NAMED = 540, 420  # px of a grid that has room for a legend between its titles; for the name of its bar
 # presentation mode
 BESIDE = 0.27  # least free share of the page's width beside a grid
 GAP = 24  # px between the grid and its legend
@@ -64,7 +64,7 @@ class Place:
         bar = self.style.colorbar(title, self.below(0), max(min(self.across, 180), 90), ticks)
         if not self.style.stage:
             return bar | {"ticktext": [theme.minus(f"{tick:.2g}") for tick in ticks]}
-        wide, ends = self.across >= LEGEND_ABOVE, (ticks[0], ticks[-1])
+        wide, ends = self.across >= BAR_NAMED, (ticks[0], ticks[-1])
         texts = [theme.minus(f"{ends[0]:.2g}"), title if wide else "", theme.minus(f"{ends[1]:.2g}")]
         place = {"x": self.share, "xanchor": "right", "xpad": 8, "y": self.above(STAGE_TITLES - 1)}
         bar |= place | {"len": 130 if wide else 56, "thickness": 7}
