@@ -23,7 +23,7 @@ PAIR = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}  # of a cell, in a hover 
 BAR_LINES = 1.8  # of the legend: a colour bar with its numbers
 MAX_STAGE_CELL_PX, STRETCH, EDGE = 150, 2.25, 2  # of the large picture: px of a cell's side, most times from square, px right and below
 STAGE_LEFT, NARROW_LEFT = 104, 88  # px at its left, which hold the rows' title; on a telephone
-STAGE_TITLES, FOOT = 31, 12  # px of its line of titles; below, beside the lines of a legend: the gap to it, and its padding
+STAGE_TITLES, FOOT = 31, 11  # px of its line of titles; below, beside the lines of a legend: the gap to it, and its padding
 LEGEND_ABOVE, BAR_NAMED = 540, 420  # px of a grid that has room for a legend between its titles; for the name of its bar
 # presentation mode
 BESIDE = 0.27  # least free share of the page's width beside a grid
@@ -114,7 +114,7 @@ class Place:
 
     def below(self, line: float) -> float:
         """Returns the height of legend line `line` (0 is the first) below the grid, in Plotly's paper units."""
-        return round(-(line * LEGEND + 8) / self.down, 4)
+        return round(-(line * LEGEND + (2 if self.style.stage else 8)) / self.down, 4)
 
     def legend(self, line: float) -> dict:
         """Lays out the legend below the grid, a line for each entry: side by side they would not fit on a phone. A wide stage has it
