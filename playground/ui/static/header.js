@@ -32,6 +32,7 @@ export function drawHeader(host, runs) {
     button({ id: "pg-share", class: "pg-quiet", "aria-label": say("share"), title: say("share"), onclick: () => openShare(classButton()) }, icon("link")),
     h("span", { id: "pg-language" }, languages.map(language)),
     button({ class: "pg-quiet", id: "pg-help", "aria-label": say("help"), title: say("help"), onclick: () => openHelp(classButton()) }, "?"));
+  nameRun();
   drawStatus();
   drawTakeHome();
 }
@@ -76,13 +77,6 @@ function choiceOfRuns({ mine: own, other, shipped }) {
   group(say("runs_shipped"), shipped);
   const isKnown = [...own, ...other, ...shipped].some(({ id }) => id === cursor.run);
   group(say("runs_other"), [...other, ...(cursor.run && !isKnown ? [{ id: cursor.run, title: page.card?.title ?? say("run_other") }] : [])]);
-  return chooseOption(select);
-}
-
-/** Shows the run on screen; its name may be cut there. */
-function chooseOption(select) {
-  select.value = cursor.run;
-  select.title = select.selectedOptions[0]?.text ?? "";
   return select;
 }
 
@@ -92,7 +86,8 @@ function nameRun() {
   if (!select) return;
   if (![...select.options].some(({ value }) => value === cursor.run)) select.prepend(h("option", { value: cursor.run }, "…"));
   if (page.card?.id === cursor.run) [...select.options].find(({ value }) => value === cursor.run).textContent = page.card.title;
-  chooseOption(select);
+  select.value = cursor.run;
+  select.title = select.selectedOptions[0].text; // it may be cut
 }
 subscribe(["run", "card"], nameRun);
 
