@@ -147,7 +147,7 @@ class BugLab(ControlledExperiment):
 def bug_lab(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = metrics, **more: Any) -> BugLab:
     """Makes the lab of a bug. Its code is that of the variant, then `code`: what the variant puts into the model, and measurements."""
     variant = ALL[bug]
-    changes = filter(None, (variant.change, variant.attend, variant.batch, variant.loss))
+    changes = filter(None, (variant.part or variant.change, variant.batch, variant.loss))
     guesses = ("fine", "padding", "broken") if judge is neighbours else OUTCOMES
     arms = {"right": {}, "broken": {"variant": bug}}
     family, judged = ("padding_bugs", "padded") if judge is neighbours else ("bugs", "exact")
@@ -209,9 +209,9 @@ LABS = (
     ),
     bug_lab("bug_shift", "unshifted", expects="lies", next=("bug_future", "bug_loss")),
     bug_lab("bug_axis", "softmax_over_queries", base={"steps": 250}, expects="lies", next=("softmax", "bug_norm")),
-    bug_lab("bug_norm", "norm_over_positions", bugs.PositionNorm, expects="lies", next=("norms", "batch_norm")),
+    bug_lab("bug_norm", "norm_over_positions", expects="lies", next=("norms", "batch_norm")),
     bug_lab("bug_last_norm", "no_last_norm", base={"norm": "pre"} | TWO, expects="fine", next=("norm_depth", "bug_norm")),
-    bug_lab("bug_view", "view_for_transpose", bugs.ViewedAttention, expects="broken", next=("shapes", "heads")),
+    bug_lab("bug_view", "view_for_transpose", expects="broken", next=("shapes", "heads")),
     bug_lab("bug_loss", "padding_in_loss", expects="broken", next=("loss", "bug_dropout")),
     bug_lab(
         "bug_dropout",
@@ -223,11 +223,11 @@ LABS = (
         next=("attention_dropout", "bug_twice"),
     ),
     bug_lab(
-        "bug_twice", "dropout_twice", bugs.TwiceDropped, zeros, base=DROPS, more=zeros, expects="fine", next=("dropout", "bug_dropout")
+        "bug_twice", "dropout_twice", zeros, base=DROPS, more=zeros, expects="fine", next=("dropout", "bug_dropout")
     ),
     bug_lab("bug_inverted", "inverted_mask", expects="lies", next=("masks", "mystery")),
     bug_lab("bug_fill", "tiny_fill", expects="broken", next=("masks", "bug_future")),
-    bug_lab("bug_lengths", "wrong_lengths", bugs.WrongLengthsLayer, expects="lies", next=("bug_memory", "bug_inference")),
+    bug_lab("bug_lengths", "wrong_lengths", expects="lies", next=("bug_memory", "bug_inference")),
     bug_lab(
         "bug_inference",
         "no_mask_at_inference",
