@@ -20,6 +20,7 @@ from playground.training.step import cross_entropy
 from playground.variants.alternatives import Additive, Bilinear, Location, cosine_attention
 from playground.variants.bugs import scaled_by_d_model, scaled_twice, tiny_filled, unshifted, with_softmax
 from playground.variants.recurrent import RECURRENT
+from playground.variants.variant import replace_class
 from tests.variants import varied
 from tests.variants.varied import SRC, TGT, attentions, built, disturb, draw, paper_and_variant, their_logits, training_of
 
@@ -276,8 +277,7 @@ class AlongTheSentence(nn.LayerNorm):
 @pytest.mark.parametrize(("norm", "bias"), product(("post", "pre"), (True, False)))
 def test_norm_over_positions_is_layer_norm_on_the_transposed_vectors(norm, bias):
     paper, changed = paper_and_variant("norm_over_positions", norm=norm, bias=bias)
-    for module in paper.modules():
-        module.__class__ = AlongTheSentence if isinstance(module, nn.LayerNorm) else module.__class__
+    replace_class(paper, AlongTheSentence)
     torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits, atol=2e-5, rtol=1e-4)
 
 

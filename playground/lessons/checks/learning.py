@@ -89,14 +89,14 @@ def harder_kind(context: CheckContext) -> Posed:
     return _choose_sentence(context, "harder", (("train", 2), ("heldout", 1)), "checks.no_harder")
 
 
-def _choose_sentence(context: CheckContext, own: str, others: Sequence[tuple[str, int]], key: str) -> Posed:
+def _choose_sentence(context: CheckContext, own: str, rest: Sequence[tuple[str, int]], key: str) -> Posed:
     """Chooses a sentence of a split, and at most so many wrong ones of others. Raises Refusal `key` without any."""
     sizes = context.reader.sizes(context.run)
     listed = [source for source, _ in context.reader.examples(context.run, own, LISTED)]
     if not listed:
         raise Refusal(key)
     wrong = []
-    for split, most in others:
+    for split, most in rest:
         examples = context.reader.examples(context.run, split, OTHERS) if sizes[split] else []
         sources = [source for source, _ in examples if source not in listed]
         wrong += context.chance.sample(sources, min(most, len(sources)))
