@@ -67,15 +67,15 @@ def _variant(config: ModelConfig) -> list[Piece | Part]:
     """Returns the source of `build`, with the variant's change of the model. A variant that changes only the training data needs nothing
     here."""
     variant = variant_of(config)
-    changes = [f"{variant.change.__name__}(model)"] if variant.change else []
-    changes += [f"replace_functions(model, {variant.attend.__name__})"] if variant.attend else []
-    if not changes:
+    if not variant.change:
         return [Part("Building it", (), BUILD)]
-    changes += [] if variant.cacheable else ["model.cacheable = False"]
-    build = Part("", (("torch", ""),), BUILD_VARIANT.format(variant=config.altered_by, changes="\n        ".join(changes)))
-    helpers = ("replace_functions",) if variant.attend else ("attentions",) * ("attentions" in variant.change.__code__.co_names)
-    own = [Piece(part.__module__, (part.__name__,)) for part in (variant.change, variant.attend) if part]
-    return [*([Piece("playground.variants.variant", helpers)] if helpers else []), *own, build]
+    needed: dict[str, list[str]] = {"playground.variants.variant": ["attentions"] * ("attentions" in variant.change.__code__.co_names)}
+    for part in filter(None, (variant.change, variant.part)):
+        needed.setdefault(part.__module__, []).append(part.__name__)
+    changes = f"{variant.change.__name__}(model{f', {variant.part.__name__}' if variant.part else ''})"
+    changes += "" if variant.cacheable else "\n        model.cacheable = False"
+    build = Part("", (("torch", ""),), BUILD_VARIANT.format(variant=config.altered_by, changes=changes))
+    return [*(Piece(module, tuple(names)) for module, names in needed.items() if names), build]
 
 
 def use_file() -> str:

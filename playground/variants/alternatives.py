@@ -13,7 +13,7 @@ from playground.model.layers import FeedForward
 from playground.model.parts import Dropout, Linear
 from playground.model.positions import SinusoidalPositions
 from playground.model.transformer import SUBLAYER_OUTPUTS, Transformer
-from playground.variants.variant import Variant, attentions
+from playground.variants.variant import Variant, attentions, replace_functions
 
 # --- score functions ---
 
@@ -159,10 +159,6 @@ class BatchNorm(nn.Module):
         return (x - mean) * torch.rsqrt(variance + self.EPSILON) * self.weight + (0.0 if self.bias is None else self.bias)
 
 
-def batch_norm(model: Transformer) -> None:
-    _replace_norms(model, BatchNorm)
-
-
 class RMSNorm(nn.Module):
     """x / sqrt(mean(x²) + ε) times a learned gain (Zhang and Sennrich 2019): no mean is subtracted and no shift added. T5 and Llama have
     it."""
@@ -176,11 +172,7 @@ class RMSNorm(nn.Module):
         return x * torch.rsqrt(x.square().mean(dim=-1, keepdim=True) + self.eps) * self.weight
 
 
-def rms_norm(model: Transformer) -> None:
-    _replace_norms(model, RMSNorm)
-
-
-def _replace_norms(model: Transformer, kind: Callable[[nn.LayerNorm], nn.Module]) -> None:
+def replace_norms(model: Transformer, kind: Callable[[nn.LayerNorm], nn.Module]) -> None:
     for part in list(model.modules()):
         for name, child in part.named_children():
             if isinstance(child, nn.LayerNorm):
@@ -256,14 +248,16 @@ ALTERNATIVES = {
     "shared_query_key": Variant(shared_query_key, extra_parameters=without_keys),
     "no_projections": Variant(no_projections, extra_parameters=without_projections),
     "no_feed_forward": Variant(no_feed_forward, extra_parameters=without_feed_forward),
-    "additive": Variant(attend=Additive, extra_parameters=lambda config: attention_count(config) * query_width(config)),
+    "additive": Variant(replace_functions, Additive, extra_parameters=lambda config: attention_count(config) * query_width(config)),
     "bilinear": Variant(
-        attend=Bilinear, extra_parameters=lambda config: attention_count(config) * query_width(config) * head_widths(config)[0]
+        replace_functions, Bilinear, extra_parameters=lambda config: attention_count(config) * query_width(config) * head_widths(config)[0]
     ),
-    "cosine": Variant(attend=cosine_attention),
-    "location": Variant(attend=Location, extra_parameters=lambda config: attention_count(config) * query_width(config) * MAX_POSITIONS),
-    "batch_norm": Variant(batch_norm, extra_parameters=lambda config: 2 * norm_width(config)),  # mean and variance
-    "rms_norm": Variant(rms_norm, extra_parameters=lambda config: -config.bias * norm_width(config)),
+    "cosine": Variant(replace_functions, cosine_attention),
+    "location": Variant(
+        replace_functions, Location, extra_parameters=lambda config: attention_count(config) * query_width(config) * MAX_POSITIONS
+    ),
+    "batch_norm": Variant(replace_norms, BatchNorm, extra_parameters=lambda config: 2 * norm_width(config)),  # mean and variance
+    "rms_norm": Variant(replace_norms, RMSNorm, extra_parameters=lambda config: -config.bias * norm_width(config)),
     "swiglu": Variant(swiglu, extra_parameters=gates),
     "no_attention_dropout": Variant(no_attention_dropout),
     "plain_xavier": Variant(plain_xavier),

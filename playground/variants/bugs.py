@@ -14,7 +14,7 @@ from playground.model.costs import attention_parameters
 from playground.model.layers import DecoderLayer, Residual
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
-from playground.variants.variant import Variant, attentions
+from playground.variants.variant import Variant, replace_class, replace_functions
 
 if TYPE_CHECKING:
     from playground.data.batches import Batch
@@ -73,7 +73,8 @@ def tiny_filled(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dro
 
 
 class WrongLengthsLayer(DecoderLayer):
-    """Masks the memory by the target's lengths: only its first T tokens are visible, for T target tokens so far."""
+    """Masks the memory by the target's lengths, as where `src_mask` and `tgt_mask` are swapped, or `valid_lens` is of the wrong side: only
+    its first T tokens are visible, for T target tokens so far."""
 
     def forward(
         self, x: Tensor, mask: Tensor, position_ids: Tensor, memory: Tensor, memory_mask: Tensor, *rest: Any, **more: Any
@@ -83,12 +84,6 @@ class WrongLengthsLayer(DecoderLayer):
             missing = max(0, memory.shape[1] - tokens.shape[-1])
             memory_mask = F.pad(tokens, (0, missing), value=False)[..., : memory.shape[1]]
         return super().forward(x, mask, position_ids, memory, memory_mask, *rest, **more)
-
-
-def wrong_lengths(model: Transformer) -> None:
-    """Swaps two arguments: `src_mask` and `tgt_mask`, or `valid_lens` of the wrong side."""
-    for layer in model.decoder:
-        layer.__class__ = WrongLengthsLayer
 
 
 class TrainingOnlyCausalAttention(NonCausal):
@@ -164,12 +159,6 @@ class PositionNorm(nn.LayerNorm):
         return x * self.weight + (0.0 if self.bias is None else self.bias)
 
 
-def norm_over_positions(model: Transformer) -> None:
-    for module in model.modules():
-        if isinstance(module, nn.LayerNorm):
-            module.__class__ = PositionNorm
-
-
 class ViewedAttention(MultiHeadAttention):
     """Views (B, L, D) as (B, H, L, K) without the transpose: a "head" is a stretch of the sentence, not a part of every token."""
 
@@ -178,11 +167,6 @@ class ViewedAttention(MultiHeadAttention):
 
     def concat(self, heads: Tensor) -> Tensor:
         return heads.reshape(heads.shape[0], heads.shape[2], -1)
-
-
-def view_for_transpose(model: Transformer) -> None:
-    for attention in attentions(model):
-        attention.__class__ = ViewedAttention
 
 
 # --- training and evaluation ---
@@ -219,11 +203,6 @@ class TwiceDropped(Residual):
         return super().forward(x, self.dropout(sublayer_of_x))
 
 
-def dropout_twice(model: Transformer) -> None:
-    for layer in (*model.encoder, *model.decoder):
-        layer.residual.__class__ = TwiceDropped
-
-
 def dropout_always(model: Transformer) -> None:
     model.dropout.__class__ = AlwaysDropout
     model.cacheable = model.dropout.p == 0
@@ -233,25 +212,25 @@ BUGS = {
     "no_causal_mask": Variant(no_causal_mask, cacheable=False),
     "no_source_mask": Variant(no_source_mask),
     "no_memory_mask": Variant(no_memory_mask),
-    "inverted_mask": Variant(attend=inverted, cacheable=False),
-    "wrong_lengths": Variant(wrong_lengths, cacheable=False),
-    "tiny_fill": Variant(attend=tiny_filled, cacheable=False),
+    "inverted_mask": Variant(replace_functions, inverted, cacheable=False),
+    "wrong_lengths": Variant(replace_class, WrongLengthsLayer, cacheable=False),
+    "tiny_fill": Variant(replace_functions, tiny_filled, cacheable=False),
     "no_mask_at_inference": Variant(no_mask_at_inference, cacheable=False),
     "unshifted": Variant(batch=unshifted),
-    "softmax_over_queries": Variant(attend=over_queries, cacheable=False),
-    "norm_over_positions": Variant(norm_over_positions, cacheable=False),
-    "view_for_transpose": Variant(view_for_transpose, cacheable=False),
+    "softmax_over_queries": Variant(replace_functions, over_queries, cacheable=False),
+    "norm_over_positions": Variant(replace_class, PositionNorm, cacheable=False),
+    "view_for_transpose": Variant(replace_class, ViewedAttention, cacheable=False),
     "padding_in_loss": Variant(loss=with_padding),
     "dropout_always": Variant(dropout_always),
-    "scale_twice": Variant(attend=scaled_twice),
+    "scale_twice": Variant(replace_functions, scaled_twice),
     "shared_attention": Variant(
         shared_attention, extra_parameters=lambda config: -config.decoder_layers * attention_parameters(config)  # of cross-attention
     ),
     "unchained_layers": Variant(unchained_layers),
     "softmax_in_loss": Variant(loss=with_softmax),
-    "dropout_twice": Variant(dropout_twice),
+    "dropout_twice": Variant(replace_class, TwiceDropped),
     "no_last_norm": Variant(
         no_last_norm, extra_parameters=lambda config: -2 * (config.norm == "pre") * (1 + config.bias) * config.d_model
     ),
-    "scale_by_d_model": Variant(attend=scaled_by_d_model),
+    "scale_by_d_model": Variant(replace_functions, scaled_by_d_model),
 }

@@ -149,14 +149,6 @@ def read_in_one_pass(copy: DecoderOnly) -> None:
     copy.causal, copy.__class__ = copy.causal, OnePass
 
 
-def prefix_decoder(model: Transformer) -> None:
-    replace_stacks(model, DecoderOnly)
-
-
-def causal_decoder(model: Transformer) -> None:
-    replace_stacks(model, CausalDecoder)
-
-
 def replace_stacks(model: Transformer, kind: type[DecoderOnly]) -> None:
     """Replaces both stacks by one with as many layers as both together, each of self-attention and feed-forward, and both tables of
     positions by one that is twice as long."""
@@ -170,4 +162,4 @@ def replace_stacks(model: Transformer, kind: type[DecoderOnly]) -> None:
     initialise(model)
 
 
-DECODER_ONLY = {"prefix_decoder": Variant(prefix_decoder), "causal_decoder": Variant(causal_decoder)}
+DECODER_ONLY = {"prefix_decoder": Variant(replace_stacks, DecoderOnly), "causal_decoder": Variant(replace_stacks, CausalDecoder)}

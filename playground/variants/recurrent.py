@@ -83,19 +83,11 @@ class AttendingDecoder(RecurrentDecoder):
         return states, contexts, weights[:, None]
 
 
-def gru(model: Transformer) -> None:
-    replace_layers(model, RecurrentDecoder, attends=False)
-
-
-def gru_attention(model: Transformer) -> None:
-    replace_layers(model, AttendingDecoder, attends=True)
-
-
-def replace_layers(model: Transformer, decoder: type[RecurrentDecoder], attends: bool) -> None:
+def replace_layers(model: Transformer, decoder: type[RecurrentDecoder]) -> None:
     """Replaces all layers of the encoder by a GRU, and those of the decoder by another."""
     config, generator = model.config, model.generator
     replaced = (model.encoder, model.decoder, model.encoder_norm, model.decoder_norm, model.src_positions, model.tgt_positions)
-    n = state_size(config, sum(parameter.numel() for part in replaced for parameter in part.parameters()), attends)
+    n = state_size(config, sum(parameter.numel() for part in replaced for parameter in part.parameters()), decoder is AttendingDecoder)
     model.src_positions, model.tgt_positions = (NoPositions(config.d_model) for _ in range(2))
     model.encoder_norm, model.decoder_norm = nn.Identity(), nn.Identity()
     model.encoder = nn.ModuleList([RecurrentEncoder(config, n)]).to(generator.device)
@@ -140,6 +132,6 @@ def extra_parameters(config: ModelConfig, attends: bool) -> int:
 
 
 RECURRENT = {
-    "gru": Variant(gru, extra_parameters=partial(extra_parameters, attends=False)),
-    "gru_attention": Variant(gru_attention, extra_parameters=partial(extra_parameters, attends=True)),
+    "gru": Variant(replace_layers, RecurrentDecoder, extra_parameters=partial(extra_parameters, attends=False)),
+    "gru_attention": Variant(replace_layers, AttendingDecoder, extra_parameters=partial(extra_parameters, attends=True)),
 }

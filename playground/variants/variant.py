@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from playground.config import ModelConfig
 from playground.model.attention import MultiHeadAttention
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 class Variant:
     """The implementation of a variant of playground/choices.py.
 
-    `change` replaces modules or methods of a new model; all parameters it adds are drawn from the model's generator. `attend` computes
-    every attention's heads: a function, or the class of a module with parameters. `batch` changes inputs and targets, `loss` (logits,
-    tgt_out, label smoothing) replaces the cross-entropy."""
+    `change` replaces modules or methods of a new model, by `part` where it takes one: a class or a function. All parameters it adds are
+    drawn from the model's generator. `batch` changes inputs and targets, `loss` (logits, tgt_out, label smoothing) replaces the
+    cross-entropy."""
 
-    change: Callable[[Transformer], None] | None = None
-    attend: Callable[..., Any] | None = None
+    change: Callable[..., None] | None = None
+    part: Callable[..., Any] | None = None
     batch: Callable[[Batch], Batch] | None = None
     loss: Callable[[Tensor, Tensor, float], Tensor] | None = None
     extra_parameters: Callable[[ModelConfig], int] = lambda config: 0  # beyond the paper's model; negative where some are missing
@@ -34,9 +34,7 @@ class Variant:
     def apply(self, model: Transformer) -> None:
         """Changes a new model."""
         if self.change:
-            self.change(model)
-        if self.attend:
-            replace_functions(model, self.attend)
+            self.change(model, *([self.part] if self.part else []))
         if not self.cacheable:
             model.cacheable = False
 
@@ -60,6 +58,13 @@ def replace_functions(model: Transformer, attend: Callable[..., Any]) -> None:
     for attention in attentions(model):
         attention.__class__ = OtherAttention
         attention.attend = attend(model.config, model.generator) if isinstance(attend, type) else attend
+
+
+def replace_class(model: Transformer, kind: type[nn.Module]) -> None:
+    """Makes all modules of the class that `kind` derives from modules of `kind`."""
+    for module in model.modules():
+        if type(module) is kind.__base__:
+            module.__class__ = kind
 
 
 def attentions(model: Transformer) -> Iterator[MultiHeadAttention]:

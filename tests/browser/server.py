@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+from benchmarks.server import free_port
+
 PATH = "/tools/pg"
 ROOT = Path(__file__).parents[2]
 PATIENCE = 120.0  # seconds, for whatever is awaited here: a start, a page, the end of a training on a busy machine
@@ -25,9 +26,7 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/"
         self.log = folder / "server.log"
         self._process: subprocess.Popen | None = None

@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 
@@ -29,17 +29,6 @@ WATCH = "window.troubles ??= []; addEventListener('error', event => window.troub
 WEBKIT = "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser", "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.0/MiniBrowser"
 
 pytestmark = pytest.mark.night
-
-
-class Browser(Protocol):
-    """The interface that the stories need of any browser."""
-
-    def open(self, url: str) -> None: ...
-    def run(self, script: str) -> Any:
-        """The value of an expression in the page."""
-
-    def choose(self, selector: str, file: Path) -> None:
-        """Gives a file to an input."""
 
 
 class Firefox:
@@ -112,6 +101,9 @@ class WebKit:
 
     def choose(self, selector: str, file: Path) -> None:
         self._driver.find_element("css selector", selector).send_keys(str(file))
+
+
+Browser = Firefox | WebKit
 
 
 @pytest.fixture(scope="module", params=BROWSERS)

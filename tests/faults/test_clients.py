@@ -13,14 +13,12 @@ from unittest.mock import Mock
 import httpx
 import pytest
 
-from benchmarks.server import free_port
-from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX, asset_path, read_asset
 from playground.ui.messages import TOKEN
 from playground.ui.network import MIN_BYTES_PER_S, Connections, TimedProtocol
-from playground.ui.server import start
 from tests.runs.tiny import limits, wait
+from tests.ui.conftest import serving
 
 PATIENCE = 0.6  # seconds
 EACH, ADDRESS, STREAMS_EACH, STREAMS = 20, 60, 3, 5
@@ -41,15 +39,9 @@ def server(tmp_path_factory):
     waits = dict.fromkeys(("head_seconds", "request_seconds", "unread_seconds"), PATIENCE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLAYGROUND_PROXIES", "1")
-        runs = Runs(tmp_path_factory.mktemp("runs"), limits=limits(**{**vars(LIMITS), **waits}))
-        reader = Reader(runs)
-        demo, _, url = start(runs, reader, port=free_port())
-        with httpx.Client(base_url=url.rstrip("/"), timeout=60) as http:
-            http.protocol = demo.server.config.http_protocol_class
-            yield http
-        demo.close()
-        reader.close()
-        runs.close()
+        with serving(Runs(tmp_path_factory.mktemp("runs"), limits=limits(**{**vars(LIMITS), **waits}))) as site:
+            site.http.protocol = site.demo.server.config.http_protocol_class
+            yield site.http
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode
 from playground.export import stream
 from playground.export.exported_run import export_run, find
 from playground.rooms.room import ticket_of
+from tests.runs.tiny import wait
 
 PAGE = "/gradio_api/playground"
 TINY = {
@@ -105,14 +106,8 @@ class People:
         return event["output"]["data"][0]["own"]
 
     def _wait(self) -> None:
-        end = time.monotonic() + PATIENCE
-        while True:
-            listed = self._asked("GET", f"{PAGE}/table?run={self.run}&runs={self.run}", "owner")
-            if b",own,done," in listed:
-                return
-            if time.monotonic() > end:
-                raise TimeoutError(f"the owner's run is not trained: {listed[:300]!r}")
-            time.sleep(0.2)
+        table = f"{PAGE}/table?run={self.run}&runs={self.run}"
+        wait(lambda: b",own,done," in self._asked("GET", table, "owner") or time.sleep(0.2), PATIENCE)
 
 
 GRADIO = "/gradio_api"

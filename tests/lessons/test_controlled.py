@@ -294,7 +294,7 @@ def test_its_arms_differ_in_one_thing_and_can_be_trained_side_by_side(name):
         assert not torch.allclose(first, second, atol=1e-4), arm
         if "variant" in arms[arm] and not lab.is_mystery:
             variant = ALL[arms[arm]["variant"]]
-            parts = {variant.change, variant.attend, variant.batch, variant.loss} - {None}
+            parts = {variant.part or variant.change, variant.batch, variant.loss} - {None}
             assert parts & {*lab.code} or {code.__name__ for code in lab.code} & {name for part in parts for name in part.__code__.co_names}
     for pair in pairs:
         first, *rest = (arm for arm in arms if arm.startswith(pair))

@@ -17,10 +17,10 @@ import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
-from itertools import count
+from itertools import accumulate, count
 from pathlib import Path
 from queue import Queue
 from typing import NamedTuple
@@ -76,7 +76,8 @@ class Coverage:
             tests = self.seconds.keys() & direct.union(*(self._of_file[name] for name in files))
             if known := [test for test in tests if not test.startswith(NEVER)]:
                 known.sort(key=lambda test: (test not in direct, own not in test, self.seconds[test]))
-                return within(known, self.seconds, seconds)
+                totals = accumulate(self.seconds[test] + 0.01 for test in known)
+                return known[: max(1, sum(total <= seconds for total in totals))]
         return []
 
 
@@ -87,17 +88,6 @@ def read_seconds(report: Path) -> dict[str, float]:
         if not len(case) or all(part.tag in ("system-out", "system-err", "properties") for part in case):
             found[f"{case.get('classname').replace('.', '/')}.py::{case.get('name')}"] = float(case.get("time", 0))
     return found
-
-
-def within(tests: Sequence[str], seconds: dict[str, float], most: float) -> list[str]:
-    """As many of the first tests as take at most so long together, and at least one."""
-    total, taken = 0.0, []
-    for test in tests:
-        total += seconds[test] + 0.01
-        if taken and total > most:
-            break
-        taken.append(test)
-    return taken
 
 
 def draw(rooms: Iterable[str], total: int, seed: int) -> list[Mutant]:

@@ -111,12 +111,9 @@ class _Visitor(ast.NodeVisitor):
                 self._add("operator", node, f"({ast.unparse(ast.BoolOp(OPERATORS[type(op)](), values))})")
             case ast.UnaryOp(ast.Not(), operand):
                 self._add("operator", node, f"({ast.unparse(operand)})")
-            case ast.Constant(bool(value)):
-                self._add("constant", node, str(not value))
-            case ast.Constant(int(value)):
-                self._add("constant", node, str(value + 1))
-            case ast.Constant(float(value)):
-                self._add("constant", node, repr(value * 2 or 1.0))
+            case ast.Constant(bool(value) | int(value) | float(value)):
+                other = not value if isinstance(value, bool) else value + 1 if isinstance(value, int) else value * 2 or 1.0
+                self._add("constant", node, repr(other))
         return True
 
 

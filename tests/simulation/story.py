@@ -102,17 +102,14 @@ class Story:
         order.__name__ = name
         return order
 
-    def fork(self) -> str:
+    def fork(self, forks: bool = True) -> str:
         id, known = self._draw()
-        run = self.runs.fork(id, None, known.token)
-        self.known[run.id] = Known(known.token, None, {run.label}, run.step)
+        run = self.runs.fork(id, None, known.token) if forks else self.runs.copy(id, known.token)
+        self.known[run.id] = Known(known.token, None if forks else known.experiment, {run.label}, run.step)
         return f"{id} -> {run.id}"
 
     def copy(self) -> str:
-        id, known = self._draw()
-        run = self.runs.copy(id, known.token)
-        self.known[run.id] = Known(known.token, known.experiment, {run.label}, run.step)
-        return f"{id} -> {run.id}"
+        return self.fork(forks=False)
 
     def delete(self) -> str:
         id, known = self._draw()

@@ -1,7 +1,8 @@
 """One app in this process for all tests of the page's Python side, over an empty store and the shipped runs."""
 
 import json
-import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from benchmarks.server import free_port
 from playground.features.shared import uploading
 from playground.features.shared.queries.reader import Reader
 from playground.reading.uploads import read_files
@@ -31,6 +33,7 @@ class Site:
     app: FastAPI
     url: str
     http: httpx.Client
+    demo: Any
 
     def get(self, path: str, /, **parameters: Any) -> httpx.Response:
         return self.http.get(f"{PREFIX}/{path}", params=parameters)
@@ -59,17 +62,19 @@ OPENED: list[Site] = []
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    runs = Runs(tmp_path_factory.mktemp("runs"))
+    with serving(Runs(tmp_path_factory.mktemp("runs"))) as opened:
+        OPENED.append(opened)
+        yield opened
+
+
+@contextmanager
+def serving(runs: Runs) -> Iterator[Site]:
     reader = Reader(runs)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registry, "OPENED", 10**6)  # rooms from one address: all tests of a file are one
-        demo, app, url = start(runs, reader, port=port)
+        demo, app, url = start(runs, reader, port=free_port())
     with httpx.Client(base_url=url.rstrip("/"), timeout=60) as http:
-        OPENED.append(Site(runs, reader, app, url, http))
-        yield OPENED[-1]
+        yield Site(runs, reader, app, url, http, demo)
     demo.close()
     reader.close()
     runs.close()

@@ -102,32 +102,21 @@ def test_a_full_queue_has_room_while_nobody_listens_to_a_part_of_it(monkeypatch)
     asyncio.run(one_address())
 
 
-def test_a_result_that_nobody_hears_is_dropped(monkeypatch):
-    monkeypatch.setattr(turns, "UNREAD_S", 0.01)
+@pytest.mark.parametrize(("moments", "listener", "ended"), [(0, "other", "late: page.not_there"), *((n, "late", "late") for n in range(5))])
+def test_a_listener_that_comes_as_the_work_ends_is_noticed_and_a_result_that_nobody_hears_dropped(moments, listener, ended, monkeypatch):
+    monkeypatch.setattr(turns, "UNREAD_S", 0.01 if listener == "other" else turns.UNREAD_S)
 
-    async def unheard():
-        server = Server(most_address=9)
-        server.go.set()
-        assert await server.call("left", "192.0.2.1")
-        await asyncio.gather(*server.tasks)
-        return server.ended
-
-    assert asyncio.run(unheard()) == ["left: page.not_there"]
-
-
-@pytest.mark.parametrize("moments", range(5))
-def test_a_listener_that_comes_as_the_work_ends_is_noticed(moments):
     async def heard_late():
         server = Server(most_address=9)
         server.go.set()
         assert await server.call("late", "192.0.2.1")
         for _ in range(moments):
             await asyncio.sleep(0)
-        with server.streams.holding(("listener", "late")):
+        with server.streams.holding(("listener", listener)):
             await asyncio.wait_for(asyncio.gather(*server.tasks), 60)
         return server.ended
 
-    assert asyncio.run(heard_late()) == ["late"]
+    assert asyncio.run(heard_late()) == [ended]
 
 
 @given(st.lists(st.tuples(st.floats(0, 30), st.sampled_from([0.1, 1.0, 2.5])), min_size=1, max_size=30))

@@ -81,30 +81,27 @@ def perplexity(context: CheckContext) -> Posed:
 
 def trained_on(context: CheckContext) -> Posed:
     """A sentence of the training data. Wrong: held-out and harder ones."""
-    sizes = context.reader.sizes(context.run)
-    listed = [source for source, _ in context.reader.examples(context.run, "train", LISTED)]
-    if not listed:
-        raise Refusal("checks.nothing_to_choose")
-    wrong = []
-    for split, most in (("heldout", 2), ("harder", 1), ("heldout", MAX_OPTIONS)):
-        examples = context.reader.examples(context.run, split, OTHERS) if sizes[split] else []
-        sources = [source for source, _ in examples if source not in listed]
-        wrong += context.chance.sample(sources, min(most, len(sources)))
-    right = context.chance.choice(listed)
-    return context.text_of(right, wrong, {"tab": "data", "split": "train"}, text=right)
+    return _choose_sentence(context, "train", (("heldout", 2), ("harder", 1), ("heldout", MAX_OPTIONS)), "checks.nothing_to_choose")
 
 
 def harder_kind(context: CheckContext) -> Posed:
     """A sentence of the kind absent from training. Wrong: training and validation sentences."""
-    harder = [source for source, _ in context.reader.examples(context.run, "harder", LISTED)]
-    if not harder:
-        raise Refusal("checks.no_harder")
-    wrong: list[str] = []
-    for split, most in (("train", 2), ("heldout", 1)):
-        sources = [source for source, _ in context.reader.examples(context.run, split, OTHERS)]
+    return _choose_sentence(context, "harder", (("train", 2), ("heldout", 1)), "checks.no_harder")
+
+
+def _choose_sentence(context: CheckContext, own: str, rest: Sequence[tuple[str, int]], key: str) -> Posed:
+    """Chooses a sentence of a split, and at most so many wrong ones of others. Raises Refusal `key` without any."""
+    sizes = context.reader.sizes(context.run)
+    listed = [source for source, _ in context.reader.examples(context.run, own, LISTED)]
+    if not listed:
+        raise Refusal(key)
+    wrong = []
+    for split, most in rest:
+        examples = context.reader.examples(context.run, split, OTHERS) if sizes[split] else []
+        sources = [source for source, _ in examples if source not in listed]
         wrong += context.chance.sample(sources, min(most, len(sources)))
-    right = context.chance.choice(harder)
-    return context.text_of(right, wrong, {"tab": "data", "split": "harder"}, text=right)
+    right = context.chance.choice(listed)
+    return context.text_of(right, wrong, {"tab": "data", "split": own}, text=right)
 
 
 def list_share(context: CheckContext) -> Posed:

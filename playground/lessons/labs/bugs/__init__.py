@@ -145,12 +145,14 @@ class BugLab(ControlledExperiment):
 
 
 def bug_lab(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = metrics, **more: Any) -> BugLab:
-    """Makes the lab of a bug. Its code is that of the variant, then `code`: what the variant puts into the model, and measurements."""
+    """Makes the lab of a bug. Its code is that of the variant, then `code`: what the variant puts into the model; and its measurement."""
     variant = ALL[bug]
-    changes = filter(None, (variant.change, variant.attend, variant.batch, variant.loss))
+    code += (more["more"],) if "more" in more else ()
+    changes = filter(None, (variant.part or variant.change, variant.batch, variant.loss))
     guesses = ("fine", "padding", "broken") if judge is neighbours else OUTCOMES
     arms = {"right": {}, "broken": {"variant": bug}}
     family, judged = ("padding_bugs", "padded") if judge is neighbours else ("bugs", "exact")
+    more = {"more": padded} | more if judge is neighbours else more
     return BugLab(
         name, guesses, kind="bug", family=family, code=(*changes, *code), arms=arms, judge=judge, judged=judged, measures=BOTH, **more
     )
@@ -189,29 +191,20 @@ HIDDEN = dict(dropout=0.05, steps=250, decoder_layers=2)  # the same for every m
 
 LABS = (
     bug_lab("bug_future", "no_causal_mask", bugs.NonCausal, expects="lies", starts=True, next=("bug_shift", "masks")),
-    bug_lab(
-        "bug_source",
-        "no_source_mask",
-        bugs.UnmaskedAttention,
-        judge=neighbours,
-        more=padded,
-        expects="padding",
-        next=("bug_memory", "masks"),
-    ),
+    bug_lab("bug_source", "no_source_mask", bugs.UnmaskedAttention, judge=neighbours, expects="padding", next=("bug_memory", "masks")),
     bug_lab(
         "bug_memory",
         "no_memory_mask",
         bugs.UnmaskedAttention,
         judge=neighbours,
-        more=padded,
         expects="padding",
         next=("bug_source", "bug_inverted"),
     ),
     bug_lab("bug_shift", "unshifted", expects="lies", next=("bug_future", "bug_loss")),
     bug_lab("bug_axis", "softmax_over_queries", base={"steps": 250}, expects="lies", next=("softmax", "bug_norm")),
-    bug_lab("bug_norm", "norm_over_positions", bugs.PositionNorm, expects="lies", next=("norms", "batch_norm")),
+    bug_lab("bug_norm", "norm_over_positions", expects="lies", next=("norms", "batch_norm")),
     bug_lab("bug_last_norm", "no_last_norm", base={"norm": "pre"} | TWO, expects="fine", next=("norm_depth", "bug_norm")),
-    bug_lab("bug_view", "view_for_transpose", bugs.ViewedAttention, expects="broken", next=("shapes", "heads")),
+    bug_lab("bug_view", "view_for_transpose", expects="broken", next=("shapes", "heads")),
     bug_lab("bug_loss", "padding_in_loss", expects="broken", next=("loss", "bug_dropout")),
     bug_lab(
         "bug_dropout",
@@ -222,12 +215,10 @@ LABS = (
         expects="broken",
         next=("attention_dropout", "bug_twice"),
     ),
-    bug_lab(
-        "bug_twice", "dropout_twice", bugs.TwiceDropped, zeros, base=DROPS, more=zeros, expects="fine", next=("dropout", "bug_dropout")
-    ),
+    bug_lab("bug_twice", "dropout_twice", base=DROPS, more=zeros, expects="fine", next=("dropout", "bug_dropout")),
     bug_lab("bug_inverted", "inverted_mask", expects="lies", next=("masks", "mystery")),
     bug_lab("bug_fill", "tiny_fill", expects="broken", next=("masks", "bug_future")),
-    bug_lab("bug_lengths", "wrong_lengths", bugs.WrongLengthsLayer, expects="lies", next=("bug_memory", "bug_inference")),
+    bug_lab("bug_lengths", "wrong_lengths", expects="lies", next=("bug_memory", "bug_inference")),
     bug_lab(
         "bug_inference",
         "no_mask_at_inference",
@@ -236,21 +227,13 @@ LABS = (
         expects="",
         next=("bug_future", "exposure_bias"),
     ),
-    bug_lab(
-        "bug_scale",
-        "scale_twice",
-        divisors,
-        shows=show_divided,
-        expects="lies",
-        next=("bug_width", "attention_scale"),
-    ),
+    bug_lab("bug_scale", "scale_twice", divisors, shows=show_divided, expects="lies", next=("bug_width", "attention_scale")),
     bug_lab("bug_width", "scale_by_d_model", expects="", next=("bug_scale", "softmax")),
-    bug_lab("bug_shared", "shared_attention", inside, shows=show_inside, more=inside, expects="fine", next=("w_o", "bug_chain")),
+    bug_lab("bug_shared", "shared_attention", shows=show_inside, more=inside, expects="fine", next=("w_o", "bug_chain")),
     bug_lab(
         "bug_chain",
         "unchained_layers",
         bugs.UnchainedLayer,
-        inside,
         shows=show_inside,
         base=TWO,
         more=inside,

@@ -28,7 +28,7 @@ from playground.model.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.runs.tables import parameters_of
 from playground.training.step import cross_entropy
-from playground.variants.recurrent import AttendingDecoder, RecurrentDecoder, RecurrentEncoder, gru, gru_attention
+from playground.variants.recurrent import AttendingDecoder, RecurrentDecoder, RecurrentEncoder, replace_layers
 
 ATTENDING, WITHOUT = ("whole", "gru_attention"), ("mean", "gru")
 CLOCKED = (8, 16, 32, 64)  # tokens of a source and of its target
@@ -125,7 +125,7 @@ def _rows(results: Arms, name: str) -> Mapping[str, np.ndarray]:
 LAB = ControlledExperiment(
     "why_attention",
     ("attention", "transformer", "all", "other"),
-    code=(RecurrentEncoder, RecurrentDecoder, AttendingDecoder, gru, gru_attention, Transformer.apply_memory_mode, sequential_steps),
+    code=(RecurrentEncoder, RecurrentDecoder, AttendingDecoder, replace_layers, Transformer.apply_memory_mode, sequential_steps),
     arms={"whole": {}, "mean": {"memory_mode": "mean"}, "gru": {"variant": "gru"}, "gru_attention": {"variant": "gru_attention"}},
     base={"d_model": 48, "d_ff": 96, "steps": 400, "validation_size": 300},
     judge=reach,
