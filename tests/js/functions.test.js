@@ -6,7 +6,6 @@ import { test } from "node:test";
 import { openPage } from "./page.js";
 
 openPage("?lang=en&run=a");
-Object.assign(globalThis, { setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
 const from = (name, folder = "ui/static") => import(`../../playground/${folder}/${name}.js`);
 const { change, move, page } = await from("store");
 const { HELP, opensFor, shareLink } = await from("dialogs");

@@ -210,10 +210,10 @@ export function openPage(query = "", known = KNOWN) {
   };
   const nothing = class { observe() {} disconnect() {} };
   const globals = {
-    innerWidth: 1280, document, location, history, localStorage: new Store(), sessionStorage: new Store(),
+    innerWidth: 1280, innerHeight: 900, setInterval: () => 0, document, location, history, localStorage: new Store(), sessionStorage: new Store(),
     MutationObserver: nothing, ResizeObserver: nothing,
     navigator: { languages: ["en"] }, getComputedStyle: () => ({ getPropertyValue: () => "" }),
-    EventSource: Stream, matchMedia: () => ({ matches: false }), requestAnimationFrame: () => 1,
+    EventSource: Stream, matchMedia: () => ({ matches: false, addEventListener() {} }), requestAnimationFrame: () => 1,
     addEventListener: (...listening) => page.addEventListener(...listening),
   };
   for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });

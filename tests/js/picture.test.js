@@ -9,9 +9,6 @@ const document = openPage("?run=a");
 let finish = () => {};
 const Plotly = { react: () => new Promise((resolve) => (finish = resolve)) };
 globalThis.window = globalThis;
-globalThis.innerHeight = 900;
-globalThis.setInterval = () => 0;
-globalThis.matchMedia = () => ({ matches: false });
 document.head = {
   append(script) {
     globalThis.Plotly = Plotly;

@@ -11,7 +11,6 @@ const known = { ...KNOWN.cursor, defaults: { ...KNOWN.cursor.defaults, ...FIELDS
 const document = openPage("?lang=en&run=a&d_model=16", { ...KNOWN, cursor: known });
 const sent = [];
 let answers = {};
-Object.assign(globalThis, { innerHeight: 900, setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
 globalThis.fetch = async (url, { body = "{}", signal } = {}) => {
   const action = new URL(url).pathname.split("/").at(-1);
   sent.push([action, JSON.parse(body)]);
