@@ -13,7 +13,7 @@ from benchmarks.tables import percent, seconds, tabulate, whole
 from playground.config import Experiment
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.suggestion import suggest
-from playground.decoding import greedy, max_output_tokens
+from playground.decoding import greedy, limit_output
 from playground.model.transformer import Transformer
 from playground.reading.column_mapping import Choices
 from playground.reading.pairs import Pairs
@@ -84,7 +84,7 @@ def scores_of(model: Transformer, corpus: Corpus, sources: list[str], references
     texts = []
     for start in range(0, len(sources), ROWS):
         ids = [corpus.src_tokenizer.encode(source) for source in sources[start : start + ROWS]]
-        hypotheses = greedy(model, ids, max_output_tokens(corpus.longest_target, max(map(len, ids))))
+        hypotheses = greedy(model, ids, limit_output(corpus.longest_target, max(map(len, ids))))
         texts += [corpus.tgt_tokenizer.decode(hypothesis.ids) for hypothesis in hypotheses]
     scored = score_outputs(texts, references)
     return {"asked": len(texts), "exact": scored.exact_match, "bleu": scored.measured.bleu, "chrf": scored.measured.chrf}

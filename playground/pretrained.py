@@ -19,7 +19,7 @@ import torch
 from playground.config import EOS, KNOBS, LENGTH_PENALTY, MAX_POSITIONS, Experiment, ModelConfig, Refusal
 from playground.data.readable import WORD_START
 from playground.data.tokenizers import Tokenizer, load_tokenizer
-from playground.decoding import best, greedy, max_output_tokens, sample, trace
+from playground.decoding import best, greedy, limit_output, sample, trace
 from playground.decoding.constraints import FREE
 from playground.export.exported_run import files_of
 from playground.export.use import svg
@@ -153,7 +153,7 @@ class Pretrained:
             raise ValueError("a beam has no negative width; where tokens are sampled there is none")
         texts = [text] if isinstance(text, str) else text
         sources = [self._read(source) for source in texts]
-        limits = [max_output_tokens(self.longest_target, len(ids)) for ids in sources]
+        limits = [limit_output(self.longest_target, len(ids)) for ids in sources]
         must, must_not = ([words] if isinstance(words, str) else words for words in (must, must_not))
         constraints = build_constraints(self.tokenizers[1], must, must_not, min(limits, default=MAX_POSITIONS))
         if temperature and constraints != FREE:
@@ -226,7 +226,7 @@ class Pretrained:
         return ids
 
     def _written(self, ids: list[int]) -> tuple[int, ...]:
-        return greedy(self.model, [ids], max_output_tokens(self.longest_target, len(ids)))[0].ids or (EOS,)
+        return greedy(self.model, [ids], limit_output(self.longest_target, len(ids)))[0].ids or (EOS,)
 
 
 def _number_words(tokens: Sequence[str]) -> list[int]:
@@ -255,7 +255,7 @@ def build_pretrained(contents: Mapping[str, bytes]) -> Pretrained:
     model = _model(experiment.model, src.size, tgt.size, contents["model.safetensors"])
     run = TrainedRun(experiment.flat(), contents["history.csv"].decode("utf-8", "replace"))
     gain = BeamGain.read(config.get("beam"))
-    return Pretrained(model, (src, tgt), run, longest, gain.width if gain else 1, dict(contents))
+    return Pretrained(model, (src, tgt), run, longest, gain.best_width if gain else 1, dict(contents))
 
 
 def _model(config: ModelConfig, src_vocab: int, tgt_vocab: int, data: bytes) -> Transformer:

@@ -1,23 +1,21 @@
-"""`python -m tests.stress 5` runs the gate, or the tests that follow, five times beside three busy processes and prints how each run ended."""
+"""`python -m tests.stress 5` runs the gate, or the tests named then, five times beside three busy processes; prints how each run ended."""
 
 import subprocess
 import sys
-from multiprocessing import Process
 
-
-def burn() -> None:
-    while True:
-        pass
+BUSY = [sys.executable, "-c", "while True: pass"]
 
 
 def main(runs: str = "5", *tests: str) -> int:
-    for _ in range(3):
-        Process(target=burn, daemon=True).start()  # ended with this one
-    worst = 0
-    for _ in range(int(runs)):
-        ended = subprocess.run([sys.executable, "-m", "pytest", "--tb=short", *tests], capture_output=True, text=True)
-        worst = max(worst, ended.returncode)
-        print(ended.stdout[-5000:] if ended.returncode else ended.stdout.splitlines()[-1], flush=True)
+    worst, busy = 0, [subprocess.Popen(BUSY) for _ in range(3)]
+    try:
+        for _ in range(int(runs)):
+            ended = subprocess.run([sys.executable, "-m", "pytest", "--tb=short", *tests], capture_output=True, text=True)
+            worst = max(worst, ended.returncode)
+            print(ended.stdout[-5000:] if ended.returncode else ended.stdout.splitlines()[-1], flush=True)
+    finally:
+        for process in busy:
+            process.kill()
     return worst
 
 

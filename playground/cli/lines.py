@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
 from playground.data.readable import unknown_tokens
-from playground.decoding import best, max_output_tokens
+from playground.decoding import best, limit_output
 from playground.features.shared.queries.reader import CHARACTERS, Reader
 from playground.features.translate.query import align_unknown, copy_words
 from playground.model.transformer import Transformer
@@ -42,7 +42,7 @@ def translate_lines(
         batch = [tuple(source[:room]) for source in ids if source]
 
         def write(model: Transformer, _: int, sources: list[tuple[int, ...]] = batch) -> list[Written]:
-            limits = [max_output_tokens(run.longest_target, len(source)) for source in sources]
+            limits = [limit_output(run.longest_target, len(source)) for source in sources]
             outputs = best(model, sources, limits, width, length_penalty)
             pairs = zip(sources, outputs, strict=True)
             return [(output, align_unknown(model, source, output) if copy_unknown else ()) for source, output in pairs]

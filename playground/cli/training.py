@@ -190,7 +190,7 @@ def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
     print("{steps} steps in {seconds:.1f} s, exact match {exact_match:.1%} on held-out sentences, {parameters:,} parameters".format(**end))
     print("{tokens_per_second:,} tokens a second on {device} with {threads} threads. {clock}.".format(**end))
     gain = run.history.beam
-    beam = gain and say(ENGLISH, "decoding.gain", **gain.slots)
+    beam = gain and say(ENGLISH, "decoding.gain", **gain._asdict())
     best = run.replay.best and f"Lowest validation loss at step {run.replay.best[0]}, kept: --step {run.replay.best[0]}."
     for sentence in filter(None, (end["message"], beam, best, options.out and f"Kept in {options.out}.")):
         print(sentence)

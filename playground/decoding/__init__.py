@@ -12,20 +12,11 @@ is appended to `record`. The model must be in eval mode.
 
 from playground.decoding.beam import Node, Search, Verdict, beam, best, classify, search, searches
 from playground.decoding.constraints import Constraints
-from playground.decoding.model_decoder import (
-    Hypothesis,
-    Trace,
-    greedy,
-    max_output_tokens,
-    next_logprobs,
-    sample,
-    top_k_top_p_filter,
-    trace,
-)  # fmt: skip
+from playground.decoding.model_decoder import Hypothesis, Trace, greedy, limit_output, next_logprobs, sample, top_k_top_p_filter, trace
 from playground.model.costs import Pass, multiplications, positions, without_cache
 
 __all__ = [
     "Constraints", "Hypothesis", "Node", "Pass", "Search", "Trace", "Verdict", "beam", "best", "classify", "greedy",
-    "max_output_tokens", "multiplications", "next_logprobs", "positions", "sample", "search", "searches", "top_k_top_p_filter", "trace",
+    "limit_output", "multiplications", "next_logprobs", "positions", "sample", "search", "searches", "top_k_top_p_filter", "trace",
     "without_cache",
 ]  # fmt: skip

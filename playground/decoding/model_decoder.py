@@ -94,7 +94,7 @@ def next_logprobs(model: Transformer, source: Sequence[int], prefixes: Tensor | 
     return model(src, torch.as_tensor(prefixes)).logits[:, -1].log_softmax(dim=-1)
 
 
-def max_output_tokens(longest_target: int, source: float) -> int:
+def limit_output(longest_target: int, source: float) -> int:
     """Limits an output's tokens, EOS included, for a source of `source` tokens without EOS and a model trained on targets of up to
     `longest_target`. Short sources may have long answers (a word and its meaning), and a truncated output is never right."""
     return min(MAX_POSITIONS, max(round(2 * source) + EXTRA_TOKENS, round(EXTRA * longest_target)))

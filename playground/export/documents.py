@@ -92,7 +92,7 @@ def _scores(exported: ExportedRun, split_scores: tuple[str, Scores] | None, lang
         values |= {name: f"{percentage(last[name], 2)} %" for name in ("exact_match", "token_accuracy")}
         lines.append(say(language, "export.card_validation", **values))
     if gain := exported.run.history.beam:
-        lines.append(say(language, "decoding.gain", **gain.slots))
+        lines.append(say(language, "decoding.gain", **gain._asdict()))
     if split_scores is None:
         return [*lines, "", say(language, "export.card_no_scores")]
     split, scores = split_scores

@@ -57,7 +57,7 @@ class ExportedRun:
         return src.size, tgt.size
 
     def config(self) -> dict[str, Any]:
-        """Returns config.json: every knob, both vocabulary sizes, the longest target (see `max_output_tokens`), and what a beam gains."""
+        """Returns config.json: every knob, both vocabulary sizes, the longest target (see `limit_output`), and what a beam gains."""
         src_vocab, tgt_vocab = self.vocabularies
         config = self.experiment.flat() | {"src_vocab": src_vocab, "tgt_vocab": tgt_vocab, "longest_target": self.run.longest_target}
         return config | ({"beam": list(self.run.history.beam)} if self.run.history.beam else {})

@@ -234,7 +234,7 @@ class Run:
     @property
     def beam_width(self) -> int:
         """The beam width with which to decode by default: the one that scored higher at the end of training; 1 is greedy decoding."""
-        return self.history.beam.width if self.history.beam else 1
+        return self.history.beam.best_width if self.history.beam else 1
 
     def touch(self) -> int:
         """Marks the run as changed for its readers. Returns the new version."""

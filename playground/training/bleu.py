@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from playground.config import BEAM_WIDTH, LENGTH_PENALTY, Refusal
 from playground.data.corpus import Corpus, natural_unit
-from playground.decoding import best, max_output_tokens
+from playground.decoding import best, limit_output
 from playground.model.transformer import Transformer
 from playground.reading.text import normalise
 
@@ -125,29 +125,25 @@ def is_of_words(references: Sequence[Sequence[str]], tokenize: str) -> bool:
 
 
 class BeamGain(NamedTuple):
-    """BLEU on the same held-out `sentences`: of greedy decoding, and of a beam of BEAM_WIDTH with LENGTH_PENALTY."""
+    """BLEU on the same held-out `sentences`: of greedy decoding, and of a beam of `width` with LENGTH_PENALTY."""
 
     sentences: int
+    width: int
     greedy: float
     beam: float
 
     @property
-    def width(self) -> int:
+    def best_width(self) -> int:
         """The beam width that scored higher; 1 is greedy decoding."""
-        return BEAM_WIDTH if self.beam > self.greedy else 1
-
-    @property
-    def slots(self) -> dict[str, Any]:
-        """The values of the sentence `decoding.gain`."""
-        return {"count": self.sentences, "greedy": f"{self.greedy:.1f}", "beam": f"{self.beam:.1f}", "width": BEAM_WIDTH}
+        return self.width if self.beam > self.greedy else 1
 
     @classmethod
     def read(cls, value: Any) -> BeamGain | None:
         """Reads the list of a file; None for none. Raises Refusal for anything else."""
         if value is None:
             return None
-        if isinstance(value, list) and len(value) == 3 and all(type(each) in (int, float) and 0 <= each < 1e6 for each in value):
-            return cls(int(value[0]), *map(float, value[1:]))
+        if isinstance(value, list) and len(value) == 4 and all(type(each) in (int, float) and 0 <= each < 1e6 for each in value):
+            return cls(int(value[0]), min(int(value[1]), 10), *map(float, value[2:]))
         raise Refusal("runs.not_a_run", what="beam")
 
 
@@ -164,7 +160,7 @@ def compare_beam(model: Transformer, corpus: Corpus) -> BeamGain | None:
     if size < MIN_COMPARED or not is_of_words(references, tokenize):
         return None
     sources, references = sources[:size], references[:size]
-    limits = [max_output_tokens(corpus.longest_target, len(ids)) for ids in sources]
+    limits = [limit_output(corpus.longest_target, len(ids)) for ids in sources]
     try:
         greedy, beam = (
             measure(list(map(corpus.tgt_tokenizer.decode, best(model, sources, limits, *how))), references, tokenize).bleu
@@ -172,4 +168,4 @@ def compare_beam(model: Transformer, corpus: Corpus) -> BeamGain | None:
         )
     except Refusal:
         return None
-    return BeamGain(len(sources), round(greedy, 2), round(beam, 2))
+    return BeamGain(len(sources), BEAM_WIDTH, round(greedy, 1), round(beam, 1))

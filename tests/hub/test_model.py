@@ -63,7 +63,7 @@ def logits(model, source=((5, 6, 7, 2),), target=((1, 7, 6, 5),)):
 
 @pytest.mark.trust
 def test_a_folder_that_was_saved_gives_the_logits_of_the_run_to_the_bit(run, tmp_path):
-    run.history.beam = BeamGain(60, 1.0, 2.0)
+    run.history.beam = BeamGain(60, 4, 1.0, 2.0)
     HubTransformer.from_run(run).save_pretrained(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} >= FILES
     back = HubTransformer.from_pretrained(tmp_path)

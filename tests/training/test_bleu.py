@@ -9,7 +9,7 @@ import sacrebleu
 import playground
 from playground.cli import main
 from playground.config import BEAM_WIDTH, LENGTH_PENALTY
-from playground.decoding import best, max_output_tokens
+from playground.decoding import best, limit_output
 from playground.reading.filtering import Pair
 from playground.runs.disk.store import write_run
 from playground.runs.queue.train_inline import contents, new_run, train
@@ -34,12 +34,12 @@ def test_a_beam_and_greedy_decoding_are_compared_on_the_same_sentences(run, monk
     corpus, scores = CORPORA.get(run.experiment, run.pairs), []
     training, items = Training(run.experiment, corpus), corpus.heldout
     training.load_parameters(run.snapshot.parameters)
-    limits = [max_output_tokens(corpus.longest_target, len(item.src_ids)) for item in items]
+    limits = [limit_output(corpus.longest_target, len(item.src_ids)) for item in items]
     references = [corpus.references[item.src][0] for item in items]
     for how in ((1,), (BEAM_WIDTH, LENGTH_PENALTY)):
         outputs = best(training.model.eval(), [item.src_ids for item in items], limits, *how)
-        scores.append(round(sacrebleu.corpus_bleu([*map(corpus.tgt_tokenizer.decode, outputs)], [references]).score, 2))
-    assert run.history.beam == BeamGain(len(items), *scores)
+        scores.append(round(sacrebleu.corpus_bleu([*map(corpus.tgt_tokenizer.decode, outputs)], [references]).score, 1))
+    assert run.history.beam == BeamGain(len(items), 4, *scores)
     assert 0 < scores[0] != scores[1]
     assert compare_beam(training.model, replace(corpus, heldout=items[:49])) is None
     for limit, value in (("WORDS", 99), ("OPERATIONS", 1.0)):
@@ -51,7 +51,7 @@ def test_a_beam_and_greedy_decoding_are_compared_on_the_same_sentences(run, monk
 
 def test_what_scored_higher_is_the_default_of_the_command_and_of_the_package(run, tmp_path, capsys):
     texts, outputs = [item.src for item in CORPORA.get(run.experiment, run.pairs).heldout[:40]], []
-    for gain, width in ((BeamGain(80, 1.0, 2.0), "4"), (BeamGain(80, 2.0, 2.0), "1")):
+    for gain, width in ((BeamGain(80, 4, 1.0, 2.0), "4"), (BeamGain(80, 4, 2.0, 2.0), "1")):
         run.history.beam = gain
         write_run(tmp_path / "run", run, contents(run))
         for options in ((), ("--beam", width)):

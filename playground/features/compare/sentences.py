@@ -9,7 +9,7 @@ import numpy as np
 
 from playground.config import EOS, Refusal
 from playground.data.corpus import Corpus
-from playground.decoding import greedy, max_output_tokens
+from playground.decoding import greedy, limit_output
 from playground.features import compare as kinds
 from playground.features.shared import blocks, heads, naming, panels
 from playground.features.shared.blocks import Saved
@@ -217,7 +217,7 @@ def _decode(reader: Reader, run: Run, step: int | None, answers: Mapping[str, Se
 
     def write(model: Transformer, part: Sequence[str]) -> list[Written]:
         ids = [src.encode(normalise(source)) for source in part]
-        limits = [max_output_tokens(run.longest_target, len(source)) for source in ids]
+        limits = [limit_output(run.longest_target, len(source)) for source in ids]
         outputs = [hypothesis.ids[:limit] for hypothesis, limit in zip(greedy(model, ids, max(limits)), limits, strict=True)]
         return [Written(tgt.decode(output), is_correct(source, output)) for source, output in zip(part, outputs, strict=True)]
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
 from playground.data.corpus import Corpus, Item, make_items
-from playground.decoding import best, max_output_tokens
+from playground.decoding import best, limit_output
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.queries.results import Piece, pieces_from, pieces_of
 from playground.features.shared.queries.validation import SLICE, Evaluated, affordable, evaluate, evaluate_on, in_slices
@@ -100,7 +100,7 @@ def _score_items(
     """Decodes and scores items; `name` identifies them in the cache."""
     length = sum(len(item.src_ids) for item in items) / len(items)
     planned = items[: SLICE // 2] if run.working else items
-    length += max_output_tokens(run.longest_target, length)
+    length += limit_output(run.longest_target, length)
     size = affordable(run, width * length / SIDE_BY_SIDE, MAX_SENTENCES, MIN_SENTENCES)
     beam = (width, length_penalty) if width > 1 else (1, 0.0)
     write = partial(_write, run.longest_target, beam)
@@ -117,7 +117,7 @@ def _score_items(
 
 def _write(longest_target: int, beam: tuple[int, float], model: Transformer, items: Sequence[Item]) -> list[tuple[int, ...]]:
     sources = [item.src_ids for item in items]
-    return best(model, sources, [max_output_tokens(longest_target, len(ids)) for ids in sources], *beam)
+    return best(model, sources, [limit_output(longest_target, len(ids)) for ids in sources], *beam)
 
 
 def _judge_outputs(corpus: Corpus, items: Sequence[Item], outputs: Sequence[tuple[int, ...]], progress: dict) -> Scores:

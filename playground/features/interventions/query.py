@@ -12,7 +12,7 @@ import numpy as np
 
 from playground.config import BOS, EOS, MAX_POSITIONS, Refusal
 from playground.data.corpus import Corpus, Item
-from playground.decoding import Trace, greedy, max_output_tokens, trace
+from playground.decoding import Trace, greedy, limit_output, trace
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import Reader, traced_parts
 from playground.features.shared.queries.results import Piece, SentenceTrace, pieces_from, pieces_of
@@ -76,7 +76,7 @@ def compare_outputs(reader: Reader, run: Run, step: int | None, text: str, chang
     where one is known, else of the unchanged model's output. Raises Refusal for text that is empty or too long."""
     text, ids = reader.read(run, text)
     right, tokenizer = results.references(run, text), run.tokenizers[1]
-    most = max_output_tokens(run.longest_target, len(ids))
+    most = limit_output(run.longest_target, len(ids))
 
     def work(model: Transformer, actual: int) -> InterventionResult:
         def write(changed: Transformer) -> tuple[Trace, SentenceTrace]:
@@ -125,7 +125,7 @@ def patch_sentence(reader: Reader, run: Run, step: int | None, text: str, corrup
     corrupted_text, chosen = reader.read(run, corrupted_text) if corrupted_text else ("", [])
     if chosen and len(chosen) != len(ids):
         raise Refusal("interventions.patch_length", clean=len(ids), corrupted=len(chosen))
-    (src, tgt), most = run.tokenizers, max_output_tokens(run.longest_target, len(ids))
+    (src, tgt), most = run.tokenizers, limit_output(run.longest_target, len(ids))
     sentences = [src.encode(source) for source, _ in reader.examples(run)]
 
     def work(model: Transformer, actual: int) -> PatchedSentence:

@@ -4,7 +4,7 @@ outputs before and after a change of the model."""
 from collections.abc import Sequence
 
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
-from playground.decoding import greedy, max_output_tokens, trace
+from playground.decoding import greedy, limit_output, trace
 from playground.features.shared import blocks
 from playground.features.shared.figures import attention as pictures, graph
 from playground.features.shared.figures.graph import short
@@ -58,10 +58,6 @@ def default_method(run: Run) -> str:
     return "beam" if run.beam_width > 1 else "greedy"
 
 
-def read_method(view: View, methods: Sequence[str]) -> str:
-    return view.choice("method", methods) or default_method(view.run)
-
-
 def build_method_choice(view: View, methods: Sequence[str], method: str) -> dict:
     """Builds the choice of the decoding method; the run's default is what a link without one means."""
     values = ["" if each == default_method(view.run) else each for each in methods]
@@ -72,7 +68,7 @@ def build_method_choice(view: View, methods: Sequence[str], method: str) -> dict
 def build_gain(view: View) -> list[dict]:
     """Builds the line that says how the run's default was chosen, where it was."""
     gain = view.run.history.beam
-    return [blocks.text("gain", view.say("decoding.gain", **gain.slots), "pg-caption")] if gain else []
+    return [blocks.text("gain", view.say("decoding.gain", **gain._asdict()), "pg-caption")] if gain else []
 
 
 def build_beam_controls(view: View, width: int, length_penalty: float) -> list[dict]:
@@ -142,7 +138,7 @@ def find_wrong(reader: Reader, run: Run, step: int | None, sentences: Sequence[t
 
     ids = reader.remember(run, ("readable", run.tokenizers is None, *sentences), read)
     texts, sources = [*ids], [*ids.values()]
-    most = max_output_tokens(run.longest_target, max(map(len, sources), default=0))
+    most = limit_output(run.longest_target, max(map(len, sources), default=0))
 
     def work(model: Transformer, actual: int) -> list[str]:
         gains = {}  # tokens that are right with teacher forcing only

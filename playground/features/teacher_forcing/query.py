@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from playground.config import EOS, MAX_POSITIONS, Refusal
-from playground.decoding import greedy, max_output_tokens, trace
+from playground.decoding import greedy, limit_output, trace
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import Reader, traced_parts
 from playground.features.shared.queries.results import SentenceTrace
@@ -45,7 +45,7 @@ def compare(reader: Reader, run: Run, step: int | None, text: str, reference: st
     for candidate in candidates:
         if len(candidate) > MAX_POSITIONS:
             raise Refusal("runs.too_long", tokens=len(candidate), most=MAX_POSITIONS)
-    most = max_output_tokens(run.longest_target, len(ids))
+    most = limit_output(run.longest_target, len(ids))
 
     def work(model: Transformer, actual: int) -> Comparison:
         def build(written: tuple[int, ...]) -> SentenceTrace:

@@ -5,17 +5,7 @@ from dataclasses import replace
 from playground.config import MAX_POSITIONS, UNK, Refusal
 from playground.cursor import choices
 from playground.decoding import Constraints, greedy, sample, search, top_k_top_p_filter
-from playground.features.shared import blocks, panels
-from playground.features.shared.decoding import (
-    SEARCHED,
-    build_beam_controls,
-    build_gain,
-    build_method_choice,
-    draw_attention,
-    draw_likeliest,
-    find_wrong_sentences,
-    read_method,
-)  # fmt: skip
+from playground.features.shared import blocks, decoding, panels
 from playground.features.shared.figures import graph
 from playground.features.shared.heads import build_view_choice, choose_head, draw_threads
 from playground.features.shared.queries.results import Candidate, SentenceTrace
@@ -32,7 +22,7 @@ SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
 
 @panels.declare("translate", "use", 1)
 def panel(view: View) -> dict:
-    method = read_method(view, METHODS)
+    method = view.choice("method", METHODS) or decoding.default_method(view.run)
     words = {name: tuple(view.field(name).split()) for name in ("must", "must_not")} if method == "beam" else {}
     options = DecodingOptions(
         method=method,
@@ -67,7 +57,7 @@ def panel(view: View) -> dict:
         "step": answer.step,
         "blocks": [
             blocks.row("controls", *controls, unknown_choice if has_unknown else None, _suggest_sentence(view), css="controls"),
-            *build_gain(view),
+            *decoding.build_gain(view),
             *refused,
             *([blocks.chips("candidates", *lines, pick="tgt")] if differs else []),
             *_build_greedy_note(view, best),
@@ -99,17 +89,17 @@ def _suggest_sentence(view: View) -> dict | None:
     """Offers a sentence that is decoded wrong, else the one with the greatest doubt."""
     if view.run.working or view.step is not None:
         return None
-    key, text = "teacher_forcing.goes_wrong", next(iter(find_wrong_sentences(view)), "")
+    key, text = "teacher_forcing.goes_wrong", next(iter(decoding.find_wrong_sentences(view)), "")
     if not text:
-        examples = view.reader.examples(view.run, "heldout", SEARCHED)
+        examples = view.reader.examples(view.run, "heldout", decoding.SEARCHED)
         key, text = "decoding.least_certain", query.find_least_certain(view.reader, view.run, examples)
     return text and blocks.choice("suggested", "text", view.say(key), [{"value": text, "label": text}], view.text)
 
 
 def _build_controls(view: View, options: DecodingOptions) -> list[dict]:
-    controls = [build_method_choice(view, METHODS, options.method)]
+    controls = [decoding.build_method_choice(view, METHODS, options.method)]
     if options.method == "beam":
-        controls += build_beam_controls(view, options.width, options.length_penalty)
+        controls += decoding.build_beam_controls(view, options.width, options.length_penalty)
         hint = view.say("decoding.must_hint")
         for name, words in (("must", options.must), ("must_not", options.must_not)):
             controls.append(blocks.field(name, name, view.say(f"decoding.{name}"), " ".join(words), hint))
@@ -212,7 +202,7 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
     attention_blocks = []
     if view.attends:
         head = choose_head(view, "cross")
-        attention, attention_caption = draw_attention(view, look, at, *head, share=2)
+        attention, attention_caption = decoding.draw_attention(view, look, at, *head, share=2)
         bars = blocks.figure("looks", attention, attention_caption, view.say("page.looks"))
         is_threads = view.choice("view") == "lines"
         attention_blocks = [build_view_choice(view, "step"), *(draw_threads(view, "cross", head) if is_threads else [bars])]
@@ -232,7 +222,7 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
         blocks.column(
             "one-step",
             blocks.slider("at", "q", view.say("page.at_step"), at, steps - 1, first=1),
-            blocks.figure("likely", draw_likeliest(view, look, at, share=2), caption, title),
+            blocks.figure("likely", decoding.draw_likeliest(view, look, at, share=2), caption, title),
             *attention_blocks,
         ),
         css="halves",

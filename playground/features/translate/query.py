@@ -20,7 +20,7 @@ from playground.decoding import (
     Verdict,
     classify,
     greedy,
-    max_output_tokens,
+    limit_output,
     multiplications,
     positions,
     sample,
@@ -103,7 +103,7 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, options: De
     prefix = tuple(tgt.encode(beginning))
     if len(prefix) >= MAX_POSITIONS:
         raise Refusal("decoding.prefix_too_long", tokens=len(prefix), most=MAX_POSITIONS - 1)
-    most = min(MAX_POSITIONS, len(prefix) + max_output_tokens(run.longest_target, len(ids)))
+    most = min(MAX_POSITIONS, len(prefix) + limit_output(run.longest_target, len(ids)))
     constraints = build_constraints(tgt, options.must, options.must_not, most, beginning)
 
     def work(model: Transformer, actual: int, decoded: Greedy | None = None) -> Translation:
@@ -190,7 +190,7 @@ def find_least_certain(reader: Reader, run: Run, sentences: Sequence[tuple[str, 
     sources = [reader.read(run, text)[1] for text in texts]
 
     def work(model: Transformer, _: int) -> str:
-        written = greedy(model, sources, max_output_tokens(run.longest_target, max(map(len, sources), default=0)))
+        written = greedy(model, sources, limit_output(run.longest_target, max(map(len, sources), default=0)))
         return texts[min(range(len(texts)), key=lambda at: min(written[at].logprobs))] if texts else ""
 
     return reader.work(run, None, (tuple(texts), "doubt"), work)

@@ -16,7 +16,7 @@ from playground.cli import main
 from playground.config import EOS, MAX_POSITIONS, UNK, Experiment, ModelConfig, Refusal
 from playground.data.corpus import build_corpus
 from playground.data.tokenizers import CharacterTokenizer, WordTokenizer
-from playground.decoding import classify, greedy, max_output_tokens, search
+from playground.decoding import classify, greedy, limit_output, search
 from playground.decoding.model_decoder import ModelDecoder
 from playground.features.evaluation.query import scores
 from playground.features.shared.queries.activations import activations
@@ -76,13 +76,13 @@ def test_beam_search_shows_its_tree_a_score_that_can_be_worked_out_and_the_verdi
 
 
 def test_the_method_that_scored_higher_is_the_default_of_both_tabs(site, monkeypatch):
-    monkeypatch.setattr(site.runs.get("reverse").history, "beam", BeamGain(200, 1.0, 2.0))
+    monkeypatch.setattr(site.runs.get("reverse").history, "beam", BeamGain(200, 4, 1.0, 2.0))
     for tab, more in (("translate", ["sample"]), ("evaluation", [])):
         chosen, greedy_way = (site.panel(tab, run="reverse", text="hi", **way) for way in ({}, {"method": "greedy"}))
         assert [option["value"] for option in block(chosen, "method")["options"]] == ["greedy", "", *more]
         ways = [(block(panel, "method")["value"], find(panel, "beam") is None) for panel in (chosen, greedy_way)]
         assert (ways, site.panel("sentence", run="reverse", text="hi")["method"]) == ([("", False), ("greedy", True)], "beam")
-        assert say("en", "decoding.gain", count=200, width=4, beam="2.0", greedy="1.0") == block(chosen, "gain")["text"]
+        assert say("en", "decoding.gain", sentences=200, width=4, beam=2.0, greedy=1.0) == block(chosen, "gain")["text"]
 
 
 def test_constraints_are_drawn_with_what_they_cost_and_one_that_cannot_be_met_leaves_the_fields(site):
@@ -181,7 +181,7 @@ LEARNER = {"task": "own", "d_model": 32, "encoder_layers": 1, "decoder_layers": 
 @given(st.sampled_from(list(TASKS)), st.sampled_from(("auto", "characters")))
 def test_every_task_can_write_its_answers(task, tokenizer):
     corpus = build_corpus(Experiment().with_(task=task, tokenizer=tokenizer, train_size=300, validation_size=100).data)
-    room = [max_output_tokens(corpus.longest_target, len(item.src_ids)) - len(item.tgt_ids) for item in (*corpus.heldout, *corpus.harder)]
+    room = [limit_output(corpus.longest_target, len(item.src_ids)) - len(item.tgt_ids) for item in (*corpus.heldout, *corpus.harder)]
     assert min(room) > 0  # one is the end's
 
 

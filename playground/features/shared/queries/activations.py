@@ -9,7 +9,7 @@ import numpy as np
 
 from playground import cursor
 from playground.config import BOS, SPECIAL_TOKENS, Refusal
-from playground.decoding import greedy, max_output_tokens, trace
+from playground.decoding import greedy, limit_output, trace
 from playground.features.shared.queries import results
 from playground.features.shared.queries.reader import REFERENCE, Reader, traced_parts
 from playground.features.shared.queries.results import Piece, SentenceTrace, pieces_from, pieces_of
@@ -73,7 +73,7 @@ def activations(
     forced = reader.forced_ids(run, text, REFERENCE if reference else None)
 
     def work(model: Transformer, actual: int) -> SentenceActivations:
-        written = forced or greedy(model, [ids], max_output_tokens(run.longest_target, len(ids)))[0].ids
+        written = forced or greedy(model, [ids], limit_output(run.longest_target, len(ids)))[0].ids
         return _record_sentence(run, model, actual, text, ids, written)
 
     def derive(model: Transformer, recorded: SentenceActivations) -> Derivation | None:
@@ -109,7 +109,7 @@ def edited_activations(
 
     def work(model: Transformer, actual: int) -> EditedActivations:
         def write(changed: Transformer) -> SentenceTrace:
-            written = greedy(changed, [ids], max_output_tokens(run.longest_target, len(ids)))[0].ids
+            written = greedy(changed, [ids], limit_output(run.longest_target, len(ids)))[0].ids
             return reader.build_trace(run, text, right, written, *traced_parts(trace(changed, ids, written)), actual)
 
         output = write(model)

@@ -9,7 +9,7 @@ import numpy as np
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, UNK, Refusal
 from playground.data.corpus import SPLITS
 from playground.data.corpus_check import Statistics
-from playground.decoding import Hypothesis, Pass, Trace, greedy, max_output_tokens, trace
+from playground.decoding import Hypothesis, Pass, Trace, greedy, limit_output, trace
 from playground.features.shared.queries import results
 from playground.features.shared.queries.results import Likely, Piece, SentenceTrace, likely_of, pieces_from, pieces_of
 from playground.model.transformer import Transformer
@@ -197,7 +197,7 @@ class Reader:
 
         def decode(model: Transformer, actual: int) -> tuple[int, Greedy]:
             passes: list[Pass] = []
-            [output] = greedy(model, [ids], max_output_tokens(run.longest_target, len(ids)), record=passes)
+            [output] = greedy(model, [ids], limit_output(run.longest_target, len(ids)), record=passes)
             return actual, Greedy(output, passes)
 
         return self.work(run, step, (text,), decode, then=((text, *key), lambda model, greedy_output: work(model, *greedy_output)))[1]
