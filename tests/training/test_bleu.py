@@ -22,7 +22,6 @@ from tests.runs.tiny import CORPORA, PAIRS, tiny
 
 @pytest.fixture(scope="module")
 def run():
-    """Returns a run of own sentences, of which it can translate a part."""
     drawn = islice(draw_examples("german_english", "train", 1), 600)
     pairs = replace(PAIRS, pairs=tuple(Pair(example.src, example.tgt, line) for line, example in enumerate(drawn, 1)))
     run = new_run(tiny(task="own", d_model=32, n_heads=4, d_ff=64, steps=60, batch_size=32, validation_size=80, dropout=0.0), pairs)
@@ -42,7 +41,7 @@ def test_a_beam_and_greedy_decoding_are_compared_on_the_same_sentences(run, monk
     assert run.history.beam == BeamGain(len(items), 4, *scores)
     assert 0 < scores[0] != scores[1]
     assert compare_beam(training.model, replace(corpus, heldout=items[:49])) is None
-    for limit, value in (("WORDS", 99), ("OPERATIONS", 1.0)):
+    for limit, value in (("OPERATIONS", 1.0), ("WORDS", 99)):
         with monkeypatch.context() as patch:
             patch.setattr(bleu, limit, value)
             assert compare_beam(training.model, corpus) is None
