@@ -142,8 +142,8 @@ class BeamGain(NamedTuple):
         """Reads the list of a file; None for none. Raises Refusal for anything else."""
         if value is None:
             return None
-        if isinstance(value, list) and len(value) == 4 and all(type(each) in (int, float) and 0 <= each < 1e6 for each in value):
-            return cls(int(value[0]), min(int(value[1]), 10), *map(float, value[2:]))
+        if isinstance(value, list) and len(value) == 4 and {*map(type, value)} <= {int, float} and 1 <= value[1] <= 10:
+            return cls(int(value[0]), int(value[1]), *map(float, value[2:]))
         raise Refusal("runs.not_a_run", what="beam")
 
 
