@@ -3,11 +3,9 @@
 import subprocess
 import sys
 
-BUSY = [sys.executable, "-c", "while True: pass"]
-
 
 def main(runs: str = "5", *tests: str) -> int:
-    worst, busy = 0, [subprocess.Popen(BUSY) for _ in range(3)]
+    worst, busy = 0, [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
     try:
         for _ in range(int(runs)):
             ended = subprocess.run([sys.executable, "-m", "pytest", "--tb=short", *tests], capture_output=True, text=True)
