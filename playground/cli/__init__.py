@@ -20,6 +20,7 @@ from playground.cli.options import INTERRUPTED, Commands, Parser, add_command, e
 from playground.config import Refusal
 
 CALLS = "PLAYGROUND_CALLS"  # a variable of this process: how often Gradio's reload mode has run app.py, see `start_page`
+WITHOUT_TORCH = {"serve", "read", "words", "store"}
 STARTING = "Starting the playground: a few seconds. Ctrl-C saves what is trained and stops."
 
 
@@ -84,17 +85,6 @@ COMMANDS = (
 )  # fmt: skip
 
 
-WITHOUT_TORCH = {"serve", "read", "words", "store"}
-
-
-def import_quickly() -> None:
-    """Imports what most commands need, torch above all, without a search for garbage: it takes a fifth of the time, and there is none."""
-    gc.disable()
-    import_module("playground.export.exported_run")
-    gc.freeze()
-    gc.enable()
-
-
 def parser() -> Parser:
     """Returns the parser of all commands; `command` holds the name of the chosen one, `act` its function."""
     top = Parser(prog="python -m playground", description="A playground for the encoder-decoder Transformer.")
@@ -110,7 +100,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         if options.command not in WITHOUT_TORCH and "torch" not in sys.modules:
-            import_quickly()
+            gc.disable()  # as in start_page, for what most commands need
+            import_module("playground.export.exported_run")
+            gc.freeze()
+            gc.enable()
         return options.act(options) or 0
     except Refusal as refusal:
         print(refusal, file=sys.stderr)

@@ -40,11 +40,10 @@ let ahead = 0; // questions on their way that were asked ahead
 export const isReadingAhead = () => ahead > 0;
 
 /** Asks for what is about to be shown, while something else still is. */
-export async function readAhead(path, query) {
+export function readAhead(path, query) {
   if (isActive()) return;
   ahead++;
-  await ask(path, query, `ahead/${path}`);
-  ahead--;
+  ask(path, query, `ahead/${path}`).finally(() => ahead--);
 }
 
 export const forget = () => known.clear();

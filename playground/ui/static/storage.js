@@ -7,6 +7,15 @@ const memory = new Map(), ofThePage = {
   getItem: (name) => memory.get(name) ?? null, setItem: (name, text) => void memory.set(name, text), removeItem: (name) => void memory.delete(name),
 };
 
+/** Writes a text, unless the storage has become full: the page goes on without it. */
+function write(storage, name, text) {
+  try {
+    storage.setItem(name, text);
+  } catch {
+    // as if it had not been kept
+  }
+}
+
 /** A storage of this browser, unless it is closed to us or full. */
 function storageOf(kind) {
   try {
@@ -29,7 +38,7 @@ export function recall(name) {
   }
 }
 
-export const keep = (name, changes) => local.setItem(name, JSON.stringify({ ...recall(name), ...changes }));
+export const keep = (name, changes) => write(local, name, JSON.stringify({ ...recall(name), ...changes }));
 export const forget = (name) => local.removeItem(name);
 
 const RUNS = "playground-runs";
@@ -60,7 +69,7 @@ let visitor = local.getItem(TOKEN)
 /** From now on this is the visitor's secret. */
 export function useToken(secret) {
   visitor = secret;
-  local.setItem(TOKEN, secret);
+  write(local, TOKEN, secret);
 }
 useToken(visitor);
 export const token = () => visitor;
@@ -70,6 +79,6 @@ export const lastUpload = () => ofTab.getItem("playground-own") ?? "";
 export const lastTicket = () => ofTab.getItem("playground-own-ticket") ?? "";
 
 export function keepUpload(id, ticket) {
-  ofTab.setItem("playground-own", id);
-  ofTab.setItem("playground-own-ticket", ticket);
+  write(ofTab, "playground-own", id);
+  write(ofTab, "playground-own-ticket", ticket);
 }
