@@ -162,10 +162,8 @@ def compare_beam(model: Transformer, corpus: Corpus) -> BeamGain | None:
     sources, references = sources[:size], references[:size]
     limits = [limit_output(corpus.longest_target, len(ids)) for ids in sources]
     try:
-        greedy, beam = (
-            measure(list(map(corpus.tgt_tokenizer.decode, best(model, sources, limits, *how))), references, tokenize).bleu
-            for how in ((1,), (BEAM_WIDTH, LENGTH_PENALTY))
-        )
+        outputs = (map(corpus.tgt_tokenizer.decode, best(model, sources, limits, *how)) for how in ((1,), (BEAM_WIDTH, LENGTH_PENALTY)))
+        greedy, beam = (measure([*texts], references, tokenize).bleu for texts in outputs)
     except Refusal:
         return None
     return BeamGain(len(sources), BEAM_WIDTH, round(greedy, 1), round(beam, 1))
