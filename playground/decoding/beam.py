@@ -1,11 +1,13 @@
-"""Beam search: several hypotheses in parallel, with a record of every candidate; the best output of many sentences; and why a search missed
-the right answer."""
+"""Beam search: several hypotheses in parallel, with a record of every candidate; and the best output of many sentences."""
 
-from collections import Counter
+from __future__ import annotations
+
+from collections import Counter, namedtuple
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from playground.config import BOS, EOS, MAX_POSITIONS, Refusal
@@ -38,23 +40,6 @@ class Node(NamedTuple):
         """Returns whether the beam holds it after this step, as the newest or as a finished one."""
         present = self.length == step or (self.length < step and self.token == EOS)
         return present and (self.pruned is None or self.pruned > step)
-
-
-@dataclass(frozen=True)
-class Search:
-    """A beam search: hypotheses, best first; every candidate node (the first is BOS, parents come before children); the node at which each
-    hypothesis ends; and the search's settings."""
-
-    hypotheses: tuple[Hypothesis, ...]
-    nodes: tuple[Node, ...]
-    ends: tuple[int, ...]
-    prefix: tuple[int, ...]
-    length_penalty: float
-
-    @property
-    def nbytes(self) -> int:
-        """Estimates the memory it takes: some 200 bytes a node."""
-        return 200 * len(self.nodes)
 
 
 @torch.inference_mode()
@@ -92,80 +77,126 @@ def searches(
     prefix, _ = clip_prefix(prefix, max(max_lengths))
     state = DecodingState(model, sources, prefix, cache, record, fast, width * (1 + constraints.tokens))
     written, logprobs = state.begin()  # (B, 1 + P), (B, P)
-    beams = [
-        _Beam(prefix, values, width, length_penalty, min(limit, MAX_POSITIONS), constraints)
-        for values, limit in zip(logprobs.tolist(), max_lengths, strict=True)
-    ]
-    rows = [row for row, beam in enumerate(beams) if beam.growing]  # of `written`, one for each growing hypothesis
-    if 0 < len(rows) < len(beams):
-        state.select_rows(torch.tensor(rows, device=written.device))
+    beams = Beams(prefix, logprobs.cpu().numpy(), width, length_penalty, max_lengths, constraints)
+    rows = beams.nodes.beam[beams.growing]  # of `written`, one for each growing hypothesis
+    if 0 < len(rows) < len(sources):
+        rows = torch.from_numpy(rows).to(written.device)
+        state.select_rows(rows)
         written = written[rows]
-    while rows:
+    while len(beams.growing):
         following = constraints.rank(state.logprobs(written)[:, -1], written, width)  # a parent has no more children in the beam
-        rows, tokens, begin = [], [], 0
-        for beam in (beam for beam in beams if beam.growing):
-            end = begin + len(beam.growing)
-            for row, token in beam.grow(following[begin:end]):
-                rows.append(begin + row)
-                tokens.append([token])
-            begin = end
-        if rows:
-            parents = torch.tensor(rows, device=written.device)
-            state.select_rows(parents)
-            written = torch.cat((written[parents], written.new_tensor(tokens)), dim=1)
-    return [beam.search for beam in beams]
+        rows, tokens = (torch.from_numpy(array).to(written.device) for array in beams.grow(*following))
+        if len(rows):
+            state.select_rows(rows)
+            written = torch.cat((written[rows], tokens.unsqueeze(1)), dim=1)
+    return [Search(beams, beam) for beam in range(len(sources))]
 
 
-class _Beam:
-    """The beam of one source: all nodes, and the indices of the best ones and of the growing ones among them."""
+Columns = namedtuple("Columns", ("beam", *Node._fields))  # of nodes, an array each; `pruned` is 0 where a node has None
+
+
+class Beams:
+    """The beams of several sources as arrays, so that a step of all takes few calls: the columns of all nodes, and the indices of the best
+    and of the growing ones, by beam and score."""
 
     def __init__(
-        self, prefix: tuple[int, ...], logprobs: Sequence[float], width: int, length_penalty: float, most: int, constraints: Constraints
+        self, prefix: tuple[int, ...], logprobs: np.ndarray, width: int, length_penalty: float, limits: Sequence[int],
+        constraints: Constraints,
     ) -> None:  # fmt: skip
-        self.prefix, self.width, self.length_penalty, self.most, self.constraints = prefix, width, length_penalty, most, constraints
-        self.nodes = [Node(None, BOS, 0, 0.0, 0.0, 0.0)]
-        for value, token in zip(logprobs, prefix, strict=True):
-            self.nodes.append(extend(self.nodes, len(self.nodes) - 1, token, value, length_penalty))
-        self.best = [len(self.nodes) - 1]
-        self.growing = [] if EOS in prefix or len(prefix) >= most else self.best
+        """logprobs (B, P): of each prefix token for each source; limits (B,): the most tokens of each output."""
+        self.prefix, self.width, self.length_penalty, self.constraints = prefix, width, length_penalty, constraints
+        self.limits, self.best = np.minimum(limits, MAX_POSITIONS), np.arange(len(limits))
+        zeros, none = np.zeros(len(limits)), np.zeros(len(limits), int)
+        self.nodes = Columns(self.best, none, none + BOS, none, zeros, zeros, zeros, none)
+        for token, values in zip(prefix, logprobs.T, strict=True):
+            self.best = self._extend(self.best, np.full(len(limits), token), values)
+        self.growing = self.best[~self._have_ended(self.best)]
 
-    def grow(self, following: Sequence[tuple[list[float], list[int]]]) -> list[tuple[int, int]]:
-        """Does one step: log probabilities and tokens that may follow each growing hypothesis -> (row of its parent, newest token) of each
-        that grows on."""
-        nodes, rows = self.nodes, {}  # rows: node -> the row of its parent
-        candidates = [at for at in self.best if nodes[at].token == EOS]
-        for row, (parent, candidate_tokens) in enumerate(zip(self.growing, following, strict=True)):
-            for value, token in zip(*candidate_tokens, strict=True):
-                rows[len(nodes)] = row
-                candidates.append(len(nodes))
-                nodes.append(extend(nodes, parent, token, value, self.length_penalty))
-        self.best, length = self._choose(candidates), nodes[-1].length
-        for at in {*candidates}.difference(self.best):
-            nodes[at] = nodes[at]._replace(pruned=length)
-        self.growing = [at for at in self.best if nodes[at].token != EOS and length < self.most]
-        return [(rows[at], nodes[at].token) for at in self.growing]
+    def grow(self, rows: np.ndarray, tokens: np.ndarray, logprobs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Does one step: the token and log probability of each possible extension of a growing hypothesis, whose row is given, all (C,) ->
+        the row of the parent and the newest token of each hypothesis that grows on."""
+        ended, begin = self.best[self._have_ended(self.best)], len(self.nodes.beam)
+        candidates = np.concatenate((ended, self._extend(self.growing[rows], tokens, logprobs)))
+        self.nodes.pruned[candidates] = self.nodes.length[-1]
+        self.best = self._choose(candidates)
+        self.nodes.pruned[self.best] = 0
+        self.growing = self.best[~self._have_ended(self.best)]
+        return rows[self.growing - begin], self.nodes.token[self.growing]
 
-    def _choose(self, candidates: list[int]) -> list[int]:
-        """Returns the `width` best of each bank, best first; without constraints there is one bank. A hypothesis that is worse than `width`
-        finished ones is hopeless."""
-        chosen, banks, finished = [], Counter(), 0
-        for at in sorted(candidates, key=lambda at: -self.nodes[at].score):
-            bank = self.constraints.count_met(self._ids(at)) if self.constraints.must else 0
-            if banks[bank] < self.width and finished < self.width:
+    def _extend(self, parents: np.ndarray, tokens: np.ndarray, logprobs: np.ndarray) -> np.ndarray:
+        """Appends a child of each parent and returns their indices."""
+        nodes, begin = self.nodes, len(self.nodes.beam)
+        lengths, totals = nodes.length[parents] + 1, nodes.total[parents] + logprobs
+        scores, pruned = penalise_length(totals, lengths, self.length_penalty), np.zeros_like(parents)
+        children = Columns(nodes.beam[parents], parents, tokens, lengths, logprobs, totals, scores, pruned)
+        self.nodes = Columns(*map(np.concatenate, zip(nodes, children, strict=True)))
+        return np.arange(begin, begin + len(parents))
+
+    def _have_ended(self, places: np.ndarray) -> np.ndarray:
+        nodes = self.nodes
+        return (nodes.token[places] == EOS) | (nodes.length[places] >= self.limits[nodes.beam[places]])
+
+    def _choose(self, candidates: np.ndarray) -> np.ndarray:
+        """Returns the `width` best of each bank, by beam and score; without constraints there is one bank. A hypothesis that is worse than
+        `width` finished ones is hopeless."""
+        candidates = candidates[np.lexsort((-self.nodes.score[candidates], self.nodes.beam[candidates]))]
+        beams = self.nodes.beam[candidates]
+        if not self.constraints.must:
+            return candidates[np.arange(len(beams)) - np.searchsorted(beams, beams) < self.width]
+        chosen, banks, finished = [], Counter(), Counter()
+        for at, beam in zip(candidates.tolist(), beams.tolist(), strict=True):
+            bank = beam, self.constraints.count_met(self.ids(at))
+            if banks[bank] < self.width and finished[beam] < self.width:
                 chosen.append(at)
                 banks[bank] += 1
-                finished += self.nodes[at].token == EOS
-        return chosen
+                finished[beam] += self.nodes.token[at] == EOS
+        return np.array(chosen, int)
 
-    def _ids(self, at: int) -> tuple[int, ...]:
-        return tuple(self.nodes[place].token for place in path(self.nodes, at))
+    def ids(self, at: int) -> tuple[int, ...]:
+        """Returns the tokens from BOS (left out) to a node."""
+        ids = []
+        while self.nodes.length[at]:
+            ids.append(int(self.nodes.token[at]))
+            at = self.nodes.parent[at]
+        return tuple(ids[::-1])
+
+
+class Search:
+    """A beam search, read from arrays when it is needed. Raises Refusal when no hypothesis meets the constraints.
+
+    `nodes`  every candidate; the first is BOS, parents come before children
+    `ends`  the node at which each hypothesis ends, best first
+    `ids`  the tokens of the best hypothesis
+    """
+
+    def __init__(self, beams: Beams, beam: int) -> None:
+        self.prefix, self.length_penalty, self._columns = beams.prefix, beams.length_penalty, beams.nodes
+        best, constraints = beams.best[beams.nodes.beam[beams.best] == beam], beams.constraints
+        best = [at for at in best if not constraints.must or not constraints.find_unmet(beams.ids(at))]
+        if not best:
+            raise Refusal("decoding.constraints_missed", width=beams.width)
+        self._places = np.flatnonzero(beams.nodes.beam == beam)
+        self.ends, self.ids = tuple(np.searchsorted(self._places, best).tolist()), beams.ids(best[0])
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        _, parent, *columns, pruned = (column[self._places] for column in self._columns)
+        parents, prunings = [None, *np.searchsorted(self._places, parent)[1:].tolist()], (length or None for length in pruned.tolist())
+        return tuple(map(Node, parents, *(column.tolist() for column in columns), prunings))
+
+    @cached_property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        nodes = self.nodes
+        tokens = [[nodes[at] for at in path(nodes, end)] for end in self.ends]
+        return tuple(
+            Hypothesis(tuple(node.token for node in own), tuple(node.logprob for node in own), nodes[end].score)
+            for own, end in zip(tokens, self.ends, strict=True)
+        )
 
     @property
-    def search(self) -> Search:
-        ends = tuple(at for at in self.best if not self.constraints.find_unmet(self._ids(at)))
-        if not ends:
-            raise Refusal("decoding.constraints_missed", width=self.width)
-        return Search(tuple(_hypothesis(self.nodes, at) for at in ends), tuple(self.nodes), ends, self.prefix, self.length_penalty)
+    def nbytes(self) -> int:
+        """Estimates the memory it takes: some 200 bytes a node."""
+        return 200 * len(self._places)
 
 
 def path(nodes: Sequence[Node], at: int) -> list[int]:
@@ -189,11 +220,6 @@ def extend(nodes: Sequence[Node], parent: int, token: int, logprob: float, lengt
     return Node(parent, token, length, logprob, total, penalise_length(total, length, length_penalty))
 
 
-def _hypothesis(nodes: Sequence[Node], at: int) -> Hypothesis:
-    places = path(nodes, at)
-    return Hypothesis(tuple(nodes[place].token for place in places), tuple(nodes[place].logprob for place in places), nodes[at].score)
-
-
 # --- many sentences ---
 
 TOKENS = 2048  # source tokens per batch: more are no faster, and their caches take memory
@@ -209,10 +235,9 @@ def best(
     for places in _batch_by_length(sources, TOKENS // width):
         texts, limits = [sources[at] for at in places], [max_lengths[at] for at in places]
         if width == 1 and constraints == FREE:
-            written = (hypothesis.ids for hypothesis in greedy(model, texts, max(limits)))
+            written = [hypothesis.ids for hypothesis in greedy(model, texts, max(limits))]
         else:
-            beams = searches(model, texts, width, length_penalty, limits, constraints=constraints)
-            written = (search.hypotheses[0].ids for search in beams)
+            written = [search.ids for search in searches(model, texts, width, length_penalty, limits, constraints=constraints)]
         outputs |= {at: ids[:limit] for at, ids, limit in zip(places, written, limits, strict=True)}
     return [outputs[at] for at in range(len(sources))]
 
@@ -228,71 +253,3 @@ def _batch_by_length(sources: Sequence[Sequence[int]], tokens: int) -> Iterator[
         batch.append(at)
     if batch:
         yield batch
-
-
-# --- search error or model error? When a search misses the right answer, it lost it, or the model prefers another ---
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The fate of the reference in a search.
-
-    `kind`  "found": it is the best hypothesis. "search": it isn't, though it scores higher than the best: a search error. "model": the
-    model itself scores the best hypothesis higher, a model error
-    `reference`  the right answer in question (the best hypothesis, else the highest-scoring one), scored by the model
-    `path`  the nodes of the reference, BOS left out. If its next token was never a candidate, the last is an additional node:
-    `nodes`  those of the search, and that one
-    """
-
-    kind: str
-    reference: Hypothesis
-    path: tuple[int, ...]
-    nodes: tuple[Node, ...]
-
-    @property
-    def pruned(self) -> int | None:
-        """The step, counted from 1, at which the reference fell out of the beam; None if it stayed to the end."""
-        return self.nodes[self.path[-1]].pruned
-
-    @property
-    def bar(self) -> float | None:
-        """The lowest score that remained in the beam at that step."""
-        step = self.pruned
-        remaining = [node.score for node in self.nodes if node.is_in_beam(step)] if step else []
-        return min(remaining, default=None)
-
-
-def classify(model: Transformer, source: Sequence[int], search: Search, references: Sequence[Sequence[int]]) -> Verdict | None:
-    """Classifies a search. `references` are the right answers, each with its EOS; None when none of them begins with the prefix of the
-    search."""
-    prefix, best = search.prefix, search.hypotheses[0]
-    possible = [tuple(ids) for ids in references if len(ids) <= MAX_POSITIONS and tuple(ids[: len(prefix)]) == prefix]
-    if not possible:
-        return None
-    if best.ids in possible:
-        return Verdict("found", best, *follow(search, best))
-    scored = [_score_reference(model, source, ids, search.length_penalty) for ids in possible]
-    reference = max(scored, key=lambda hypothesis: hypothesis.score)
-    return Verdict("search" if reference.score > best.score else "model", reference, *follow(search, reference))
-
-
-def _score_reference(model: Transformer, source: Sequence[int], ids: tuple[int, ...], length_penalty: float) -> Hypothesis:
-    (forced,) = greedy(model, [source], len(ids), prefix=ids)
-    return Hypothesis(ids, forced.logprobs, penalise_length(sum(forced.logprobs), len(ids), length_penalty))
-
-
-def follow(search: Search, reference: Hypothesis) -> tuple[tuple[int, ...], tuple[Node, ...]]:
-    """Returns the nodes of a hypothesis as far as the search followed it, and all nodes."""
-    children = {(node.parent, node.token): at for at, node in enumerate(search.nodes)}
-    parents = {node.parent for node in search.nodes}  # nodes whose next tokens were candidates
-    nodes, at, followed = search.nodes, 0, []
-    for token, logprob in zip(reference.ids, reference.logprobs, strict=True):
-        if at not in parents:  # it was pruned, or has the maximum length
-            break
-        if (at, token) in children:
-            at = children[at, token]
-        else:
-            lost = extend(nodes, at, token, logprob, search.length_penalty)
-            nodes, at = (*nodes, lost._replace(pruned=lost.length)), len(nodes)
-        followed.append(at)
-    return tuple(followed), nodes

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
+import numpy as np
 from torch import Tensor
 
 from playground.config import EOS
@@ -62,20 +63,22 @@ class Constraints:
     def _longest(self) -> int:
         return max(map(len, self._completing), default=0)
 
-    def rank(self, logprobs: Tensor, written: Tensor, width: int) -> list[tuple[list[float], list[int]]]:
+    def rank(self, logprobs: Tensor, written: Tensor, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Ranks the tokens that may extend each of N hypotheses: the `width` likeliest ones, and the next one of each phrase that is
-        missing, however unlikely. Log probabilities (N, V), BOS and tokens (N, 1 + T) -> (values, tokens) for each."""
+        missing, however unlikely. Log probabilities (N, V), BOS and tokens (N, 1 + T) -> the row of the hypothesis, the token and its log
+        probability of each, (C,)."""
         width = min(width, logprobs.shape[1])
         if not self.must and not self.must_not:
-            return list(zip(*(ranked.tolist() for ranked in logprobs.topk(width)), strict=True))
+            values, tokens = (ranked.cpu().numpy().ravel() for ranked in logprobs.topk(width))
+            return np.arange(len(logprobs)).repeat(width), tokens, values
         following, logprobs = [], logprobs.clone()
-        for row, ids in zip(logprobs, written[:, 1:].tolist(), strict=True):
+        for at, (row, ids) in enumerate(zip(logprobs, written[:, 1:].tolist(), strict=True)):
             row[[*self.find_forbidden(ids)]] = -inf
             tokens = row.topk(width).indices.tolist()
             tokens += {phrase[count_begun(ids, phrase)] for phrase in self.find_unmet(ids)}.difference(tokens)
-            possible = [(value, token) for value, token in zip(row[tokens].tolist(), tokens, strict=True) if value > -inf]
-            following.append(([value for value, _ in possible], [token for _, token in possible]))
-        return following
+            following += [(at, token, value) for value, token in zip(row[tokens].tolist(), tokens, strict=True) if value > -inf]
+        rows, tokens, values = np.array(following).reshape(-1, 3).T
+        return rows.astype(int), tokens.astype(int), values
 
 
 FREE = Constraints()

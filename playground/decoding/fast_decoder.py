@@ -41,13 +41,14 @@ def is_stock_model(model: Transformer) -> bool:
 
 
 class FastDecoder:
-    """Sources (B, S), encoded once, and for each a target that grows by one token at a time. Requires a stock model in eval mode."""
+    """Sources (B, S), encoded once, and for each one or several targets that grow by one token at a time. Requires a stock model in eval
+    mode."""
 
     def __init__(self, model: Transformer, src: Tensor) -> None:
         config, real = model.config, src != PAD
         real = None if bool(real.all()) else real
         self.length, self.real = 0, None  # real: (B, MAX_POSITIONS), once a sentence holds PAD
-        self.memory_mask = None if real is None else score_mask(real)
+        self.memory_mask, self.sources = None if real is None else score_mask(real), torch.arange(len(src), device=src.device)
         self.embedding, self.table = model.tgt_embedding.weight, position_table(model.tgt_positions)
         self.scale = math.sqrt(config.d_model) if config.embedding_scale else 1.0
         memory = encode(model, src, real)
@@ -70,11 +71,19 @@ class FastDecoder:
         return self.project(self.norm(x)).unsqueeze(1), 1
 
     def select_rows(self, rows: Tensor) -> None:
-        """Selects and reorders batch rows (N,); a row may repeat."""
+        """Selects and reorders targets (N,); one may repeat, and those of one source stay together. Memory has one row for each source: its
+        targets are the queries of one attention, side by side in the `slots` of a rectangle when some sources have fewer."""
+        sources, width, slots = None, len(rows), None
+        if len(self.sources) > 1:
+            sources, self.sources, counts = self.sources[rows].unique_consecutive(return_inverse=True, return_counts=True)
+            width = int(counts.max())
+            if len(rows) < len(counts) * width:
+                slots = torch.arange(len(rows), device=rows.device) + (width - counts).cumsum(0).sub_(width - counts)[self.sources]
         for layer in self.layers:
-            layer.select_rows(rows)
+            layer.select_rows(rows, self.length, sources, width, slots)
         self.real = None if self.real is None else self.real[rows]
-        self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
+        if sources is not None and self.memory_mask is not None:
+            self.memory_mask = self.memory_mask[sources]
 
     def _mask(self, tokens: Tensor) -> Tensor | None:
         """Masks every PAD, even one that a sentence has written. The newest tokens (B,) -> (B, 1, 1, L); None while there is no PAD."""
@@ -88,8 +97,8 @@ class FastDecoder:
 
 class Layer:
     """A decoder layer with its caches: keys and values of memory for cross-attention, and the queries, keys and values of the written
-    tokens in one tensor (B, L, 2 H K + D), so that the product of a new token is computed in place. `heads` is the shape of one token's
-    queries, (B, H, 1, K)."""
+    tokens in one tensor (L, B, 2 H K + D), so that the product of a new token is computed in place. `heads` is the shape of the queries
+    for cross-attention, (B, N, H, K) for at most N targets of each of B sources."""
 
     def __init__(self, layer: DecoderLayer, config: ModelConfig, memory: Tensor) -> None:
         own, cross = layer.self_attention, layer.cross_attention
@@ -97,12 +106,12 @@ class Layer:
         self.weight = self.weight.t()
         self.angles = None if own.rotary is None else angles(own.rotary)
         self.own_out, self.query, self.cross_out = linear(own.W_o), linear(cross.W_q), linear(cross.W_o)
-        self.heads, self.scale, self.config = (len(memory), config.n_heads, 1, head_widths(config)[0]), scale(own), config
+        self.heads, self.scale, self.config = (len(memory), 1, config.n_heads, head_widths(config)[0]), scale(own), config
         flat = memory.flatten(0, 1)
         projections = (linear(W)(flat).view(*memory.shape[:2], config.n_heads, -1) for W in (cross.W_k, cross.W_v))  # (B, S, H, K or U)
         self.memory_k, self.memory_v = (projection.transpose(1, 2) for projection in projections)
-        self.set_cache(memory.new_empty(len(memory), INITIAL_TOKENS, self.weight.shape[1]))
-        self.feed_forward = feed_forward(layer.feed_forward)
+        self.set_cache(memory.new_empty(INITIAL_TOKENS, len(memory), self.weight.shape[1]))
+        self.slots, self.feed_forward = None, feed_forward(layer.feed_forward)
         self.wrap, self.norms = wrap(config), tuple(map(norm, (layer.norm_1, layer.norm_2, layer.norm_3)))
 
     def set_cache(self, written: Tensor) -> None:
@@ -119,9 +128,9 @@ class Layer:
         return wrap(x, self.feed_forward, norm_3)
 
     def own_attention(self, x: Tensor, place: int, mask: Tensor | None) -> Tensor:
-        if place == self.written.shape[1]:
-            self.set_cache(F.pad(self.written, (0, 0, 0, place)))
-        newest = self.written.select(1, place)
+        if place == len(self.written):
+            self.set_cache(F.pad(self.written, (0, 0, 0, 0, 0, place)))
+        newest = self.written[place]
         if self.bias is None:
             torch.mm(x, self.weight, out=newest)
         else:
@@ -132,14 +141,21 @@ class Layer:
         return self.own_out(F.scaled_dot_product_attention(q, k, v, mask, scale=self.scale).reshape(x.shape))
 
     def cross_attention(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        q = self.query(x).view(self.heads)
-        attended = F.scaled_dot_product_attention(q, self.memory_k, self.memory_v, mask, scale=self.scale)
-        return self.cross_out(attended.reshape(x.shape))
+        q, slots = self.query(x), self.slots
+        if slots is not None:
+            q = q.new_zeros(self.heads[0] * self.heads[1], q.shape[1]).index_copy_(0, slots, q)
+        q = q.view(self.heads).transpose(1, 2)
+        attended = F.scaled_dot_product_attention(q, self.memory_k, self.memory_v, mask, scale=self.scale).transpose(1, 2)
+        attended = attended.reshape(-1, x.shape[1])
+        return self.cross_out(attended if slots is None else attended.index_select(0, slots))
 
-    def select_rows(self, rows: Tensor) -> None:
-        self.heads = (len(rows), *self.heads[1:])
-        self.set_cache(self.written.index_select(0, rows))
-        self.memory_k, self.memory_v = self.memory_k.index_select(0, rows), self.memory_v.index_select(0, rows)
+    def select_rows(self, rows: Tensor, length: int, sources: Tensor | None, width: int, slots: Tensor | None) -> None:
+        if sources is not None and len(sources) < len(self.memory_k):
+            self.memory_k, self.memory_v = self.memory_k.index_select(0, sources), self.memory_v.index_select(0, sources)
+        self.heads, self.slots = (len(self.memory_k), width, *self.heads[2:]), slots
+        written = self.written.new_empty(len(self.written), len(rows), self.written.shape[2])
+        torch.index_select(self.written[:length], 1, rows, out=written[:length])
+        self.set_cache(written)
 
 
 # --- the encoder ---
@@ -239,10 +255,10 @@ def scale(attention: MultiHeadAttention) -> float:
 
 
 def split(joint: Tensor, config: ModelConfig) -> tuple[Tensor, Tensor]:
-    """Splits the product of joined W_q, W_k, W_v into views: (B, L, 2 H K + D) -> queries and keys (2, B, H, L, K), values (B, H, L, U)."""
+    """Splits the product of joined W_q, W_k, W_v into views: (L, B, 2 H K + D) -> queries and keys (2, B, H, L, K), values (B, H, L, U)."""
     heads, (d_k, d_v) = config.n_heads, head_widths(config)
     queries_keys, values = joint[..., : 2 * heads * d_k], joint[..., 2 * heads * d_k :]
-    return queries_keys.unflatten(-1, (2, heads, d_k)).permute(2, 0, 3, 1, 4), values.unflatten(-1, (heads, d_v)).transpose(1, 2)
+    return queries_keys.unflatten(-1, (2, heads, d_k)).permute(2, 1, 3, 0, 4), values.unflatten(-1, (heads, d_v)).permute(1, 2, 0, 3)
 
 
 def position_table(positions: nn.Module) -> Tensor | None:

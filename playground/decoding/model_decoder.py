@@ -244,10 +244,11 @@ def _write(
             ids.append(token)
         written = torch.cat((written, tokens.unsqueeze(1)), dim=1)
         rows = [row for row, (ids, _) in enumerate(growing) if ids[-1] != EOS]
-        if len(rows) < len(growing):  # sentences that have ended leave the batch
-            growing, remaining = [growing[row] for row in rows], torch.tensor(rows, dtype=torch.long, device=written.device)
+        if 0 < len(rows) < len(growing):  # sentences that have ended leave the batch
+            remaining = torch.tensor(rows, device=written.device)
             written = written[remaining]
             state.select_rows(remaining)
+        growing = [growing[row] for row in rows]
     for grew, values in likely:
         for (_, own), value in zip(grew, values.tolist(), strict=True):
             own.append(value)

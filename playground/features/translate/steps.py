@@ -6,7 +6,8 @@ import numpy as np
 
 from playground.config import EOS
 from playground.decoding import Node, Verdict
-from playground.decoding.beam import extend, follow, path
+from playground.decoding.beam import extend, path
+from playground.decoding.verdicts import follow
 from playground.features.shared import blocks
 from playground.features.shared.queries.results import SentenceTrace
 from playground.features.shared.view import View, steps
