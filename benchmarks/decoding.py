@@ -13,7 +13,7 @@ from benchmarks.peers.plain import Plain
 from benchmarks.suite import note, numbers
 from benchmarks.tables import markdown, milliseconds, ratio, show_summary, summary, whole
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, ModelConfig
-from playground.decoding import beam, greedy
+from playground.decoding import greedy, search
 from playground.model.transformer import Transformer
 
 ABOUT = "ms to write 12 tokens after 12, greedy, 32 sentences at once and by a beam of 4, against nn.Transformer"
@@ -86,7 +86,7 @@ def _ways(options: argparse.Namespace, model: Transformer, peer: Plain) -> dict[
     for who, choice in OURS.items():
         plainly = lambda sources, choice=choice: [written.ids for written in greedy(model, sources, LENGTH, **choice)]  # noqa: E731
         ways["one"][who] = ways["batch"][who] = plainly
-        ways["beam"][who] = lambda sources, choice=choice: [beam(model, sources[0], options.beam, 0.0, LENGTH, **choice)[0].ids]
+        ways["beam"][who] = lambda sources, choice=choice: [search(model, sources[0], options.beam, 0.0, LENGTH, **choice).ids]
     ways["one"][PEER] = ways["batch"][PEER] = partial(plain_greedy, peer)
     return ways
 

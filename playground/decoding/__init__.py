@@ -11,14 +11,14 @@ computes everything anew for each token; `fast` False uses the model's own code 
 is appended to `record`. The model must be in eval mode.
 """
 
-from playground.decoding.beam import Node, Search, beam, best, search, searches
+from playground.decoding.beam import Node, Search, best, search, searches
 from playground.decoding.constraints import Constraints
 from playground.decoding.model_decoder import Hypothesis, Trace, greedy, limit_output, next_logprobs, sample, top_k_top_p_filter, trace
 from playground.decoding.verdicts import Verdict, classify
 from playground.model.costs import Pass, multiplications, positions, without_cache
 
 __all__ = [
-    "Constraints", "Hypothesis", "Node", "Pass", "Search", "Trace", "Verdict", "beam", "best", "classify", "greedy",
+    "Constraints", "Hypothesis", "Node", "Pass", "Search", "Trace", "Verdict", "best", "classify", "greedy",
     "limit_output", "multiplications", "next_logprobs", "positions", "sample", "search", "searches", "top_k_top_p_filter", "trace",
     "without_cache",
 ]  # fmt: skip

@@ -42,15 +42,6 @@ class Node(NamedTuple):
         return present and (self.pruned is None or self.pruned > step)
 
 
-@torch.inference_mode()
-def beam(
-    model: Transformer, source: Sequence[int], width: int, length_penalty: float, max_length: int, prefix: Sequence[int] = (),
-    cache: bool = True, record: list[Pass] | None = None, fast: bool = True,
-) -> list[Hypothesis]:  # fmt: skip
-    """Returns the hypotheses of `search`, best first."""
-    return list(search(model, source, width, length_penalty, max_length, prefix, cache, record, fast).hypotheses)
-
-
 def search(
     model: Transformer, source: Sequence[int], width: int, length_penalty: float, max_length: int, prefix: Sequence[int] = (),
     cache: bool = True, record: list[Pass] | None = None, fast: bool = True, constraints: Constraints = FREE,

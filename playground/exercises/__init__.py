@@ -19,7 +19,7 @@ from torch.nn import functional
 from playground.config import BOS, EOS, PAD, Refusal
 from playground.data.batches import collate
 from playground.data.corpus import Item
-from playground.decoding import beam, next_logprobs
+from playground.decoding import next_logprobs, search
 from playground.export.documents import code_cell, markdown_cell, write_notebook
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.masks import padding_mask, target_mask
@@ -63,7 +63,7 @@ def list_cases() -> dict[str, list[tuple]]:
 
 
 def _write_best(following: partial, width: int, most: int) -> tuple[list[int], float]:
-    best = beam(*following.args, width, 0.0, most)[0]
+    best = search(*following.args, width, 0.0, most).hypotheses[0]
     return [*best.ids], best.score
 
 

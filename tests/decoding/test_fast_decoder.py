@@ -8,7 +8,7 @@ import torch
 from hypothesis import example, given, settings, strategies as st
 
 from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal
-from playground.decoding import beam, greedy, sample, search, without_cache
+from playground.decoding import greedy, sample, search, without_cache
 from playground.decoding.fast_decoder import INITIAL_TOKENS, FastDecoder, is_stock_model
 from playground.decoding.single_decoder import SingleDecoder, is_readable
 from playground.inspection.interventions import Change, HeadId, WeightEdit
@@ -93,7 +93,7 @@ def test_every_method_writes_the_same_and_records_the_same_passes(seed, prefix):
         lambda cache, record, fast: [
             sample(model, source, 1.5, 20, 7, prefix, top_k=6, top_p=0.95, cache=cache, record=record, fast=fast) for source in SOURCES[:2]
         ],
-        lambda cache, record, fast: beam(model, SOURCES[0], 5, 0.6, 20, prefix, cache=cache, record=record, fast=fast),
+        lambda cache, record, fast: search(model, SOURCES[0], 5, 0.6, 20, prefix, cache, record, fast).hypotheses,
     ):
         passes = [], [], []
         plain, *rest = (write(cache, record, fast) for record, (cache, fast) in zip(passes, WAYS, strict=True))
@@ -156,7 +156,7 @@ def test_a_change_that_hangs_on_hooks_is_never_passed_over(only_own):
         written = greedy(changed, SOURCES[:1], 9)[0].ids
         logits = changed(torch.tensor([(*SOURCES[0], EOS)]), torch.tensor([(BOS, *written[:-1])])).logits
         assert logits[0].argmax(-1).tolist() == list(written)
-        beam(changed, SOURCES[0], 3, 0.6, 9)
+        search(changed, SOURCES[0], 3, 0.6, 9)
         sample(changed, SOURCES[0], 1.0, 9, seed=1)
 
 

@@ -11,7 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from playground import decoding
 from playground.config import BOS, EOS, MAX_POSITIONS, ModelConfig, limits
-from playground.decoding import beam, greedy, sample, search, single_decoder, top_k_top_p_filter, trace
+from playground.decoding import greedy, sample, search, single_decoder, top_k_top_p_filter, trace
 from playground.model.transformer import Transformer
 from tests.variants.varied import disturb, talkative
 
@@ -96,13 +96,13 @@ def test_a_trace_is_what_was_thought_while_writing():
 def test_what_makes_no_sense_is_refused_lengths_are_capped_and_nothing_asked_writes_nothing():
     learning = Transformer(ModelConfig(d_model=8, n_heads=1, d_ff=8, encoder_layers=1, decoder_layers=1, dropout=0.5), 9, 9)
     for ask, name in (
-        (lambda: beam(untaught(), SOURCES[0], 0, 0.0, max_length=7), "width"), (lambda: trace(untaught(), SOURCES[0], ()), "target"),
+        (lambda: search(untaught(), SOURCES[0], 0, 0.0, max_length=7), "width"), (lambda: trace(untaught(), SOURCES[0], ()), "target"),
         *((lambda t=t: sample(untaught(), SOURCES[0], t, max_length=5, seed=1), "temperature") for t in (0.0, -1.0, float("nan"))),
         *(
             (lambda choice=choice: sample(untaught(), SOURCES[0], 1.0, 5, 1, **choice), "top_")
             for choice in ({"top_k": -1}, {"top_p": 0.0}, {"top_p": 1.1}, {"top_p": float("nan")})
         ),
-        (lambda: greedy(learning, SOURCES, 5), "eval"), (lambda: beam(learning, SOURCES[0], 2, 0.0, 5), "eval"),
+        (lambda: greedy(learning, SOURCES, 5), "eval"), (lambda: search(learning, SOURCES[0], 2, 0.0, 5), "eval"),
         (lambda: sample(learning, SOURCES[0], 1.0, 5, seed=1), "eval"), (lambda: trace(learning, SOURCES[0], (4,)), "eval"),
     ):
         with pytest.raises(ValueError, match=name):
@@ -112,7 +112,7 @@ def test_what_makes_no_sense_is_refused_lengths_are_capped_and_nothing_asked_wri
     assert len(greedy(endless, [SOURCES[1]], max_length=10_000)[0].ids) == MAX_POSITIONS, "as much as the model can take"
     assert greedy(untaught(), [], max_length=5) == []
     assert greedy(untaught(), [SOURCES[0]], max_length=2, prefix=(4, 5, 6))[0].ids == (4, 5), "a prefix longer than allowed is cut"
-    assert beam(untaught(), SOURCES[0], 3, 0.6, 2, (4, 5, 6))[0].ids == (4, 5)
+    assert search(untaught(), SOURCES[0], 3, 0.6, 2, (4, 5, 6)).ids == (4, 5)
 
 
 @pytest.mark.parametrize(("top_k", "top_p", "expected"), [
