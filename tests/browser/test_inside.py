@@ -133,7 +133,7 @@ def test_where_a_number_comes_from(visit):
     page.mouse.click(*place_of(page, "stage", 3, 1))
     has_address(page, row="1", col="3")
     sheet = panel.locator(".pg-sheet")
-    expect(sheet.locator("h3")).to_have_text(words("map.sheet_title", cell=words("map.cell", row="o → l", column="l")))
+    expect(sheet.locator("h3")).to_have_text(words("map.sheet_title", cell=words("map.cell", row="o→l", column="l")))
     expect(sheet.locator(".pg-terms tbody tr")).to_have_count(6)
     weight = eventually(page, lambda: drawn_from(page, "stage"), lambda trace: len(trace["z"]) == 6)["z"][1][3]
     answer = sheet.locator(".pg-answer")

@@ -204,8 +204,8 @@ def test_long_tokens_are_cut_both_of_a_step_alike_and_thinned_ticks_lose_no_toke
     assert (ticks["tickvals"], ticks["ticktext"]) == ([0, 4, 8], ["t0", "t4", "t8"])
     assert ticks["labelalias"] == {str(i): f"t{i}" for i in range(10) if i % 4}
     names = tokens.steps(["<bos>", "a", " "], ["a", " ", "<eos>"])
-    assert names == [*map(tokens.visible, names)] == ["<bos> → a", "a → ␣", "␣ → <eos>"]
-    assert tokens.label(names[0]) == "&lt;bos&gt; → a"
+    assert names == [*map(tokens.visible, names)] == ["<bos>→a", "a→␣", "␣→<eos>"]
+    assert tokens.label(names[0]) == "&lt;bos&gt;→a"
     with pytest.raises(ValueError, match="argument 2"):
         tokens.steps(["<bos>", "a"], ["a"])
     (name,) = tokens.steps(["Donaudampfschifffahrt"], ["Gesellschaft"])

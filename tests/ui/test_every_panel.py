@@ -319,7 +319,7 @@ def test_labels_align_with_rows_and_columns_in_a_padded_batch(site, run, part):
     if part == "encoder":
         queries = [src_words.piece(token) for token in source]
     else:  # the row of position i is made from the token fed at i, and predicts the next
-        queries = [f"{tgt_words.piece(token)} → {tgt_words.piece(following)}" for token, following in zip(fed, expected, strict=True)]
+        queries = [f"{tgt_words.piece(token)}→{tgt_words.piece(following)}" for token, following in zip(fed, expected, strict=True)]
     keys, words = (fed, tgt_words) if part == "decoder" else (source, src_words)
     assert (meta["rows"], meta["columns"]) == (queries, [words.piece(token) for token in keys])
     assert queries != [*queries[1:], queries[0]], "so that labels one row off would be seen"

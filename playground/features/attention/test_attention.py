@@ -26,7 +26,7 @@ PARTS = ("encoder", "decoder", "cross")
 ABBA = {"run": "reverse", "text": "abba"}  # tokens that repeat
 HEAD = {"layer": "2", "head": "3"}
 SOURCE, FED = [*"abba", "<eos>"], ["<bos>", *"abba"]
-ROWS = ["<bos> → a", "a → b", "b → b", "b → a", "a → <eos>"]
+ROWS = ["<bos>→a", "a→b", "b→b", "b→a", "a→<eos>"]
 AXES = {"encoder": (SOURCE, SOURCE), "decoder": (ROWS, FED), "cross": (ROWS, SOURCE)}
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 

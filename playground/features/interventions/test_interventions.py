@@ -133,7 +133,7 @@ def test_what_is_changed_never_hides_what_was_before_and_differences_are_marked(
     picture = block(panel, "likely-pairs")["figure"]
     for drawn, likely in zip(picture["data"][1:3], (outcome.likely_before, outcome.likely_after), strict=True):
         assert drawn["x"] == pytest.approx(likely, abs=1e-4)
-    assert picture["layout"]["meta"]["tokens"] == ["<bos> → o", "o → l", "l → l", "l → e", "e → h", "h → <eos>"]
+    assert picture["layout"]["meta"]["tokens"] == ["<bos>→o", "o→l", "l→l", "l→e", "e→h", "h→<eos>"]
     for squeeze in ("mean", "cut"):
         panel = site.panel("interventions", **HELLO, squeeze=squeeze)
         assert ("squeezed" in ids(panel), block(panel, "memory")["value"]) == (True, squeeze)

@@ -299,7 +299,7 @@ class Learner:
     def fed_token(self, text: str, options: list[dict], _: list) -> str:
         step = int(numbers(text)[0])
         rows = self.shown("attention", "chips", "tokens", part="cross", layer=1, head=1)["lines"][0]["tokens"]
-        return called(options, rows[step - 1]["text"].partition(" → ")[0])
+        return called(options, rows[step - 1]["text"].partition("→")[0])
 
 
 def nearest(options: list[dict], value: float) -> str:

@@ -26,7 +26,7 @@ def test_a_packed_row_shows_the_masks_of_training_and_it_opens_on_the_causal_one
     panel = site.panel("masks", **REVERSE, mask="packed")
     src, tgt = (tokenizer.piece for tokenizer in run.tokenizers)
     source = [src(token) for token in row.src]
-    decoder = [f"{tgt(read)} → {tgt(following)}" for read, following in zip(row.tgt_in, row.tgt_out, strict=True)]
+    decoder = [f"{tgt(read)}→{tgt(following)}" for read, following in zip(row.tgt_in, row.tgt_out, strict=True)]
     names = {"encoder": (source, source), "decoder": (decoder, [tgt(token) for token in row.tgt_in]), "cross": (decoder, source)}
     for part, (rows, columns) in names.items():
         picture = block(panel, f"packed-{part}")

@@ -52,7 +52,7 @@ def lines(panel: dict) -> list[list[str]]:
 
 
 def written(panel: dict) -> list[str]:
-    return [row[0].split(" → ")[1] for row in block(panel, "steps")["rows"]]
+    return [row[0].split("→")[1] for row in block(panel, "steps")["rows"]]
 
 
 def test_beam_search_shows_its_tree_a_score_that_can_be_worked_out_and_the_verdict(site):

@@ -34,12 +34,12 @@ class Name(str):
 
 
 class StepName(str):
-    """A decoder step's label: the token it reads, from which its query is made, and the next one. "<bos> → o"."""
+    """A decoder step's label: the token it reads, from which its query is made, and the next one. "<bos>→o"."""
 
     __slots__ = ("following", "read")
 
     def __new__(cls, read: str, following: str) -> StepName:
-        step = super().__new__(cls, f"{visible(read)} → {visible(following)}")
+        step = super().__new__(cls, f"{visible(read)}→{visible(following)}")
         step.read, step.following = read, following
         return step
 
@@ -117,8 +117,8 @@ def shortened(token: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
 
 def _truncate(text: str, longest: int) -> str:
     if isinstance(text, StepName):  # both tokens are cut alike, but never shorter than <bos>
-        each, arrow = max(min(longest - 1, MAX_STEP_CHARACTERS), SPECIAL), " → " if longest > NARROWEST else "→"
-        return arrow.join(_truncate(visible(token), each) for token in (text.read, text.following))
+        each = max(min(longest - 1, MAX_STEP_CHARACTERS), SPECIAL)
+        return "→".join(_truncate(visible(token), each) for token in (text.read, text.following))
     longest = 2 * longest if isinstance(text, Name) else longest
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
