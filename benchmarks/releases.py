@@ -13,6 +13,7 @@ from benchmarks.tables import markdown, ratio
 from playground import __version__
 
 RESULTS = Path(__file__).parent / "results"
+FILE = RESULTS / f"{__version__}.json"
 NAMES = ("task", "variant", "d_model", "threads", "setting", "type", "kind", "who", "lab", "panel")  # what tells two rows apart
 SINGLE = ("p95", "exact", "bleu", "chrf", "together", "share", "total", "moved")  # single numbers; all others are summaries
 MORE_IS_BETTER = (
@@ -29,12 +30,11 @@ PAGE = (  # patterns of the measures that stand on the one page, against what ot
 RATIOS = "Ratio: of steps, times as fast as nn.Transformer; of decoding, the processor time of ours, lean, is 1."
 
 
-def keep(results: dict[str, dict], path: Path | None = None) -> Path:
-    """Writes the results of all benchmarks by name, as `--json` prints them. Returns the file, by default that of this version."""
-    path = path or RESULTS / f"{__version__}.json"
-    release = {"version": __version__, "at": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "benchmarks": results}
+def keep(name: str, result: dict, path: Path) -> None:
+    """Writes the result of a benchmark, as `--json` prints it, beside those of other benchmarks that the file has."""
+    results = json.loads(path.read_text(encoding="utf-8"))["benchmarks"] if path.exists() else {}
+    release = {"version": __version__, "at": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "benchmarks": results | {name: result}}
     path.write_text(json.dumps(release, default=str), encoding="utf-8")
-    return path
 
 
 def list_measures(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, float]]:

@@ -28,21 +28,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if first and first[0] in ("show", "compare"):
         return releases.main(first)
     if first and first[0] in BENCHMARKS:
-        return _run(read_options(first[0], first[1:]), first[0])[0]
+        return _run_all({first[0]: first[1:]})
     about = f"{_listing()}\n\nNAME: only this one, see NAME --help\nshow A, compare A B: the numbers of a version or file, and of two"
     top = argparse.ArgumentParser(prog="python -m benchmarks", description=about, formatter_class=argparse.RawTextHelpFormatter)
     top.add_argument("--list", action="store_true", help="only say which there are")
-    top.add_argument("--keep", type=Path, metavar="FILE", help="where the numbers of all are kept; by default results/VERSION.json")
+    top.add_argument("--keep", type=Path, metavar="FILE", default=releases.FILE, help="where the numbers are kept: %(default)s")
     top.add_argument("--smoke", action="store_true", help="tiny settings: shows that all run, measures nothing")
     chosen = top.parse_args(first)
     print(_listing(), flush=True)
     if chosen.list:
         return 0
-    results = {name: _run(read_options(name, ["--smoke"] if chosen.smoke else []), name) for name in BENCHMARKS}
-    if chosen.keep or not chosen.smoke:
-        path = releases.keep({name: result for name, (_, result) in results.items() if result}, chosen.keep)
-        print(f"\n{releases.show_page(str(path))}\n\nKept in {path}")
-    return max(code for code, _ in results.values())
+    options = ["--smoke"] if chosen.smoke else ["--keep", str(chosen.keep)]
+    code = _run_all(dict.fromkeys(BENCHMARKS, options))
+    if not chosen.smoke:
+        print(f"\n{releases.show_page(str(chosen.keep))}\n\nKept in {chosen.keep}")
+    return code
 
 
 def load(name: str) -> ModuleType:
@@ -55,6 +55,7 @@ def read_options(name: str, arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks {name}", description=module.ABOUT)
     parser.add_argument("--json", action="store_true", help="end with one JSON object instead of tables")
     parser.add_argument("--smoke", action="store_true", help="tiny settings: shows that it runs, measures nothing")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="also write the numbers into this file, beside those of other benchmarks")
     parser.add_argument("--set", nargs="+", type=setting, default=[], metavar="KNOB=VALUE", help="knobs of all trainings")
     module.add_options(parser)
     if "--smoke" in arguments:
@@ -99,6 +100,11 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def _run_all(arguments: dict[str, list[str]]) -> int:
+    """Runs the benchmarks named, with their arguments. Returns the highest exit code."""
+    return max([_run(read_options(name, words), name)[0] for name, words in arguments.items()])
+
+
 def _run(options: argparse.Namespace, name: str) -> tuple[int, dict | None]:
     """Runs and prints one benchmark. Returns the exit code, and what is kept."""
     module, ran_on = load(name), machine()
@@ -107,8 +113,10 @@ def _run(options: argparse.Namespace, name: str) -> tuple[int, dict | None]:
     except (Missing, Refusal) as problem:
         note(f"{name}: {problem}")
         return 2, None
-    plain = {key: value for key, value in vars(options).items() if key not in ("json", "set")}
+    plain = {key: value for key, value in vars(options).items() if key not in ("json", "set", "keep")}
     complete = {"benchmark": name, "machine": ran_on, "settings": plain | {"set": dict(options.set)}, **result}
+    if options.keep:
+        releases.keep(name, complete, options.keep)
     if options.json:
         print(json.dumps(complete, default=str))
     else:

@@ -127,11 +127,11 @@ def test_the_list_names_every_benchmark_and_smoke_settings_are_options(capsys):
 
 def test_a_release_is_kept_on_one_page_and_what_got_worse_is_marked(capsys, tmp_path):
     row = {"d_model": 64, "threads": 1, "who": "default", "type": "float32", "ratio": summary([1.5]), "seconds": summary([None])}
-    files = []
-    for name, rate, p95 in (("old", 10.0, 0.2), ("new", 8.0, 0.1)):
+    files = [str(tmp_path / "old.json"), str(tmp_path / "new.json")]
+    for file, rate, p95 in zip(files, (10.0, 8.0), (0.2, 0.1), strict=True):
         results = {"step_rate": {"rows": [row | {"rate": summary([rate])}]}, "classroom": {"times": {"own run": {"count": 9, "p95": p95}}}}
-        complete = {name: {"machine": machine(), "settings": {"rounds": 3}, **result} for name, result in results.items()}
-        files.append(str(releases.keep(complete, tmp_path / f"{name}.json")))
+        for part, result in results.items():  # one benchmark after the other
+            releases.keep(part, {"machine": machine(), "settings": {"rounds": 3}, **result}, Path(file))
     assert suite.main(["compare", *files]) == 0
     rows = re.findall(r"(\w+) +\|[^|]*\|[^|]*\| +([\d.]+) \| +(\w*)", capsys.readouterr().out)
     assert rows == [("rate", "0.80", "worse"), ("p95", "2.00", "")]
