@@ -233,9 +233,9 @@ def test_the_size_follows_the_number_and_length_of_the_pairs_and_what_was_chosen
     one_long = pairs_of([*[pair[:2] for pair in sentences(500, 100).pairs], (" ".join("a" * 90), "b")])  # which alone is left out
     for pairs, knobs in (
         (sentences(2000, 100), {"d_model": default("d_model"), "steps": 100, "learning_rate": 0.05, "dropout": 0, "max_tokens": 64}),
-        (sentences(25_000, 100, 3), {"d_model": 128, "label_smoothing": 0.1, "steps": pytest.approx(6 * 24_000 / 64, abs=3), "dropout": 0}),
+        (sentences(25_000, 100, 3), {"d_model": 192, "label_smoothing": 0.1, "steps": pytest.approx(6 * 24_000 / 64, abs=3), "dropout": 0}),
         (sentences(300, 50), {"steps": 100, "dropout": 0.1}),  # seen often enough, and not learnt by heart
-        (sentences(500, 100, 90), {"max_tokens": 90}), (one_long, {"max_tokens": 64}),
+        (sentences(500, 100, 90), {"max_tokens": 90}), (one_long, {"max_tokens": 64}), (sentences(25_000, 100, 12), {"d_model": 128}),
     ):  # fmt: skip
         suggested = suggest(pairs).knobs
         assert {name: suggested[name] for name in knobs} == knobs
