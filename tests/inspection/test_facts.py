@@ -224,20 +224,19 @@ def test_lengths_are_counted_by_hand_and_said_of_a_line_and_token_by_token():
         result.tokens, [[0.5, NAN, 2 / 3, NAN], [1, NAN, 1, NAN], [NAN, NAN, 2 / 3, NAN], [NAN, NAN, 1, NAN], [NAN, NAN, NAN, NAN]],
     )
     assert reach([row("1111")], 1).tokens.shape == (4, 3)
-    assert line_fact(of([1, 0.5, 0.4]), (1, 2)).values == {"percent": 75, "low": 1, "high": 2, "length": 3, "next": 40}
+    assert line_fact(of([1, 0.5, 0.4]), (1, 2)).values == {"percent": 75, "span": "1–2", "length": 3, "next": 40}
     assert line_fact(of([1, 0.5]), (1, 2)).key == "evaluation.line_end"
-    inside, hardest = token_facts(of([1, 1, 0.5]), (1, 2))
-    assert inside.values == {"percent": 100, "beyond": 88, "low": 1, "high": 2}  # of 4 tokens of each half, one is wrong
-    assert hardest.values == {"length": 3, "place": 1, "percent": 50}
+    inside, hardest = {"percent": 100, "beyond": 88, "span": "1–2"}, {"length": 3, "place": 1, "percent": 50}
+    assert [fact.values for fact in token_facts(of([1, 1, 0.5]), (1, 2))] == [inside, hardest]  # of 4 tokens of each half, one is wrong
     assert [fact.key for fact in token_facts(of([1, 1, 1]), (1, 2))] == ["evaluation.tokens_beyond"]
-    assert [fact.key for fact in token_facts(of([1, 1]), (1, 2))] == ["evaluation.tokens_trained"]
+    assert token_facts(of([1, 1]), (2, 2)) == [("evaluation.tokens_trained", {"percent": 100, "span": "2"})]
 
 
 @pytest.mark.parametrize(("shares", "trained", "keys", "values"), [
     ([0.5, 1, 1], (2, 3), "trained shorter end", {}),
     ([0, 0.5, 1, 1], (3, 4), "trained shorter end", {"shorter": {"percent": 25, "low": 3}}), ([1, 1, 0.5], (1, 2), "trained next", {}),
     ([1, 0.5, 0.4, 0.2, 0, 0], (1, 2), "trained beyond",
-     {"trained": {"percent": 75, "low": 1, "high": 2}, "beyond": {"length": 3, "percent": 40, "zero": 5}}),
+     {"trained": {"percent": 75, "span": "1–2"}, "beyond": {"length": 3, "percent": 40, "zero": 5}}),
     ([1, 1, 0.5, 0, 0.1], (1, 2), "trained alive", {"alive": {"length": 3, "percent": 50, "last": 5, "left": 10}}),
     ([None, None, 1, 0, 0], (1, 3), "trained missing none", {"missing": {"count": 2, "lengths": ("1", "2")}}),
     ([1, None, 1, None, 1], (1, 5), "trained missing end", {"missing": {"count": 2, "lengths": ("2", "4")}}),

@@ -8,7 +8,7 @@ import { openPage } from "./page.js";
 openPage("?lang=en&run=a");
 const from = (name, folder = "ui/static") => import(`../../playground/${folder}/${name}.js`);
 const { change, move, page } = await from("store");
-const { HELP, opensFor, shareLink } = await from("dialogs");
+const { HELP, isPrivate, shareLink } = await from("dialogs");
 const { nearest } = await from("knobs");
 const bounds = { d_model: { low: 8, high: 512, step: 8 }, learning_rate: { low: 1e-5, high: 1, step: 0 } };
 const statuses = { working: [], resumable: [], over: [] };
@@ -16,7 +16,7 @@ const glossary = { terms: [{ forms: ["head"] }], not: [] };
 change({ boot: { words: {}, statuses, knobs: [], defaults: {}, live: [], bounds, host: "", glossary, course: [] }, knobs: {} });
 globalThis.location.origin = "http://page";
 const card = { id: "a", settings: {}, examples: [["vcuz", "zucv"]] };
-const acts = [() => change({ card }), () => move({ text: "playground" }), () => change({ card: { ...card, settings: { own: "x" } } })];
+const acts = [() => change({ card }), () => move({ text: "playground" }), () => change({ card: { ...card, settings: { task: "own" } } })];
 const links = acts.map((act) => (act(), shareLink()));
 // The rest is imported now: what draws would listen.
 const { stopLeft, stopUpNext } = await from("course");
@@ -47,9 +47,9 @@ table("the tour goes on where it was left, at the first stop that isn't done, wh
 table("a term is explained where it is said first, and none inside of what is quoted", (text) => pieces(text).map((piece) => piece.text),
   [[["The ", "head", " of a head."], "The head of a head."], [["“A head”, a ", "head", ""], "“A head”, a head"]]);
 
-const own = { settings: { own: "x" } }, bare = { settings: { own: "" } };
-table("a link to a run of sentences that are not shared promises no view of them", opensFor,
-  [["share_help", null], ["share_help", bare], ["share_help_private", own], ["share_help", { ...own, sentences_shared: true }]]);
+const own = { settings: { task: "own", own: "" } }, other = { settings: { task: "sort", own: "x" } }; // an imported one has no file of its own
+table("a link to a run of sentences that are not shared promises no view of them", isPrivate,
+  [[false, null], [false, other], [true, own], [false, { ...own, sentences_shared: true }]]);
 table("a number is brought into its bounds and to the nearer step; what is no number is none", nearest, [
   [8, "d_model", -5], [512, "d_model", 9999], [64, "d_model", 63], [56, "d_model", 59], [64, "d_model", 64], [null, "d_model", null],
   [null, "d_model", NaN], [1e-5, "learning_rate", 0], [1, "learning_rate", 7], [0.0123, "learning_rate", 0.0123],

@@ -83,10 +83,10 @@ test("a member who moves something has let go, and comes back to where the teach
   streams[0].say({ ...ROOM, calls: 1, cursor: there({ tab: "masks" }) }); // the teacher calls everybody back
   assert.deepEqual([cursor.tab, cursor.head, posted("follow").at(-1).following], ["masks", "", true]);
   const open = () => (move({ run: "mine" }), change({ reply: { run: "mine" } }), [isFollowing(), cursor.run]);
-  stayFollowing(); // a run that one trains is no other place: the teacher still calls its owner
-  assert.deepEqual(open(), [true, "mine"]);
-  streams[0].say({ ...ROOM, calls: 2, cursor: there({ tab: "masks" }) });
-  assert.equal(cursor.run, "a");
+  stayFollowing(); // a run that one trains is no other place: the teacher still calls its owner, and shows what they reveal
+  const hear = (news) => [...open(), (streams[0].say({ ...ROOM, calls: 2, cursor: there({ tab: "masks" }), ...news }), cursor.run)];
+  const news = [{}, { here: 2 }, { activities: { x: question({ lab: "softmax" }, { state: "revealed" }) } }];
+  assert.deepEqual(news.map(hear), ["a", "mine", "a"].map((run) => [true, "mine", run]));
   document.dispatchEvent({ type: "pointerdown", composedPath: () => [] });
   navigator.userActivation.isActive = false;
   assert.deepEqual(open(), [false, "mine"], "one that is asked for lets go long after the click");
@@ -203,7 +203,7 @@ test("how far a question is says whether its answer waits and what a teacher can
     await enter({ activities });
     assert.equal(awaits(), student, state);
     await enter({ activities, ...TEACHER });
-    assert.deepEqual([awaits(), drawn().ids], [teacher, buttons], state);
+    assert.deepEqual([awaits(), drawn().ids, cursor.guess], [teacher, buttons, more.answer && "unknown" || ""], state);
   }
   const panels = ["board", "labs"].map((id) => h("div", { class: "pg-panel", id }, h("div", {})));
   await Promise.all(panels.map(({ firstChild }) => drawn(firstChild).result));

@@ -56,13 +56,13 @@ def exact_facts(accuracy: Reach, trained: tuple[int, int]) -> list[Fact]:
     """States exact match at the lengths of training, `trained` (shortest, longest); at the next one beyond; and the length from which on it
     is 0. Also exact match of sentences shorter than in training, and the lengths without a sentence."""
     low, high = trained
-    facts = [Fact("evaluation.lengths_trained", {"percent": _exact_match(accuracy, low, high), "low": low, "high": high})]
+    facts = [Fact("evaluation.lengths_trained", {"percent": _exact_match(accuracy, low, high), "span": _format_span(low, high)})]
     facts += missing_facts(accuracy, high)
     if low > 1 and accuracy.counts[: low - 1].any():
         facts.append(Fact("evaluation.lengths_shorter", {"percent": _exact_match(accuracy, 1, low - 1), "low": low}))
     beyond = np.flatnonzero(accuracy.counts[high:]) + high + 1  # lengths with sentences
     if not len(beyond):
-        return [*facts, Fact("evaluation.lengths_end", {"high": high})]
+        return [*facts, Fact("evaluation.lengths_end", {})]
     values = {"length": int(beyond[0]), "percent": percent(accuracy.exact[beyond[0] - 1])}
     if len(beyond) == 1:
         return [*facts, Fact("evaluation.lengths_next", values)]
@@ -85,7 +85,7 @@ def missing_facts(accuracy: Reach, longest: int) -> list[Fact]:
 def line_fact(accuracy: Reach, trained: tuple[int, int]) -> Fact:
     """States exact match in one line, for a run among others."""
     low, high = trained
-    values = {"percent": _exact_match(accuracy, low, high), "low": low, "high": high}
+    values = {"percent": _exact_match(accuracy, low, high), "span": _format_span(low, high)}
     beyond = np.flatnonzero(accuracy.counts[high:]) + high + 1
     if not len(beyond):
         return Fact("evaluation.line_end", values)
@@ -96,17 +96,20 @@ def token_facts(accuracy: Reach, trained: tuple[int, int]) -> list[Fact]:
     """States token accuracy at the lengths of training and beyond, and the hardest place at the first length beyond."""
     low, high = trained
     inside, beyond = _token_accuracy(accuracy, low, high), _token_accuracy(accuracy, high + 1, len(accuracy.counts))
-    facts = [Fact("evaluation.tokens_trained", {"percent": percent(inside), "low": low, "high": high})]
-    lengths = np.flatnonzero(accuracy.counts[high:]) + high + 1
+    values, lengths = {"percent": percent(inside), "span": _format_span(low, high)}, np.flatnonzero(accuracy.counts[high:]) + high + 1
     if not len(lengths):
-        return facts
-    facts = [Fact("evaluation.tokens_beyond", {"percent": percent(inside), "beyond": percent(beyond), "low": low, "high": high})]
+        return [Fact("evaluation.tokens_trained", values)]
+    facts = [Fact("evaluation.tokens_beyond", values | {"beyond": percent(beyond)})]
     first = int(lengths[0])
     column = accuracy.tokens[: first + 1, first - 1]
     if column.min() < 1:
         place = int(column.argmin()) + 1
         facts.append(Fact("evaluation.tokens_hardest", {"length": first, "place": place, "percent": percent(column.min())}))
     return facts
+
+
+def _format_span(low: int, high: int) -> str:
+    return f"{low}–{high}" if low < high else str(low)
 
 
 def _exact_match(accuracy: Reach, low: int, high: int) -> int:

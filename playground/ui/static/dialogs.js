@@ -15,7 +15,7 @@ const TYPED = ["text", "prefix", "must", "must_not", "force", "corrupted"]; // f
 /** The address to give away: it says the sentence on screen, also an example that was not typed, unless the sentences are private. Inside a
  * Space's frame the page's own address is not the one people see. */
 export function shareLink() {
-  const query = address(), hidden = opensFor(page.card) === "share_help_private" ? TYPED : [];
+  const query = address(), hidden = isPrivate(page.card) ? TYPED : [];
   if (sentenceText()) query.set("text", sentenceText());
   for (const name of [...personal, ...hidden, "present"]) query.delete(name); // who reads it guesses anew, and has no hall to show it to
   return pageAddress() + (String(query) && `?${query}`);
@@ -56,8 +56,8 @@ export function forOthers(here, again = say("share")) {
   return { link, hint: warning || network };
 }
 
-/** Says what a link to a run opens for others, as a key of words: without its sentences only settings and curves. */
-export const opensFor = (card) => (card?.settings.own && !card.sentences_shared ? "share_help_private" : "share_help");
+/** Whether a run learned from sentences that don't go with its link: without them it opens only settings and curves for others. */
+export const isPrivate = (card) => card?.settings.task === "own" && !card.sentences_shared;
 
 /** The link to this view, and `more` below it. */
 export function openShare(...more) {
@@ -67,7 +67,7 @@ export function openShare(...more) {
   const code = () => h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) });
   const picture = isFrozen ? "" : short ? code() : h("p", {}, say("share_too_long"));
   const line = h("div", { class: "pg-line" }, field, copyButton(field, "pg-copy-link"));
-  const about = h("p", { id: "pg-share-what" }, say(opensFor(page.card)));
+  const about = h("p", { id: "pg-share-what" }, say(isPrivate(page.card) ? "share_help_private" : "share_help"));
   open(say("share"), hint, about, withSentences(() => openShare(...more)), line, picture, embedding(link, !isFrozen), ...more);
   field.select();
 }

@@ -9,7 +9,7 @@ import { chooseRun, command } from "./actions.js";
 import { openRoom } from "./room_dialog.js";
 import { drawerButton } from "./knobs.js";
 import { drawStatusLine } from "./status.js";
-import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
+import { isPrivate, openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 import { isActive, nameParent } from "./live.js";
 
 export function drawHeader(host, runs) {
@@ -124,8 +124,8 @@ function drawFacts() {
   own.replaceChildren(...(card.mine ? buttons.map(([name, act]) => button({ class: "pg-quiet", id: `pg-${name}`, onclick: act }, say(name))) : []));
 }
 
-/** Whether nothing of the run opens here: it learned from sentences that its owner keeps private. */
-const isClosed = (card) => !card.mine && !card.shipped && card.settings.task === "own" && !card.sentences_shared;
+/** Whether nothing of the run opens here. */
+const isClosed = (card) => !card.mine && !card.shipped && isPrivate(card);
 
 /** Draws why this visitor can't change the run, and what they can do; and what went wrong with it. */
 function drawNote() {

@@ -91,6 +91,8 @@ async function resume() {
   }
 }
 
+const countRevealed = ({ activities }) => Object.values(activities).filter(({ state }) => state === "revealed").length;
+
 function connect() {
   source?.close();
   source = null;
@@ -105,8 +107,8 @@ function connect() {
   stream.onmessage = (event) => {
     if (stream !== source) return;
     const room = JSON.parse(event.data), isCalled = room.calls > page.room.calls;
+    if (isCalled || countRevealed(room) > countRevealed(page.room)) obeyed = ""; // one who follows may be at a run of their own
     change({ room });
-    if (isCalled) obeyed = ""; // one who follows may be at a run of their own
     if (isCalled && explore(false)) notice(say("room_called"));
     else obey();
   };

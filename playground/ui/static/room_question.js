@@ -31,6 +31,12 @@ export function awaits() {
   return state === "open" || (state === "closed" && (isMember() || cursor.present === "1")) ? state : "";
 }
 
+/** A teacher sees the answer that they revealed, also without a guess. */
+subscribe(["room", "tab", "lab", "lesson"], () => {
+  const question = here()?.[1];
+  if (page.room?.teacher && question?.answer && !isWhole(ownGuess(question))) move({ [ABOUT[fieldOf(question)].guess]: UNKNOWN });
+});
+
 /** Shows the class what it guessed. */
 export const revealHere = () => tell("reveal", { activity: here()?.[0], cursor: looking() });
 

@@ -4,7 +4,7 @@
 
 import { inFrame, ready, say } from "./dom.js";
 
-const STRIPS = "#pg-frame .pg-strip, .pg-row.controls .pg-segments, #pg-panel-masks .pg-segments, #pg-result";
+const STRIPS = "#pg-frame .pg-strip, .pg-row.controls .pg-segments, #pg-panel-masks .pg-segments, .pg-compare-line .pg-tokens, .pg-cell-row, #pg-result";
 const FADE = 32; // px, of an edge, as in narrow.css
 const WATCHED = ["data-drawn", "data-tab", "aria-selected"]; // what else may change them
 const narrow = matchMedia("(max-width: 900px)");
