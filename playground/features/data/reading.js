@@ -4,7 +4,7 @@
 import { change, page, subscribe } from "../../ui/static/store.js";
 import { button, debounce, forgive, h, isDark, modelText, read, ready, replaceChildren, say, send } from "../../ui/static/dom.js";
 import { keepUpload } from "../../ui/static/storage.js";
-import { reply } from "../../ui/static/actions.js";
+import { reply, train } from "../../ui/static/actions.js";
 import { isFrozen } from "../../ui/static/server.js";
 import { blocksOf } from "../../ui/static/answers.js";
 import { listenerInputs } from "../../ui/static/knobs.js";
@@ -18,7 +18,7 @@ let reading = null; // the reading on screen
 let chosen = null; // the visitor's choices for it; null before the first
 let good = null; // what was set when the reading on screen was made
 let again = false; // whether the next reading is of the same sentences
-let isRestored = false; // whether it is one of before a reload: the files are no longer in the page
+let isEarlier = false; // whether the page no longer holds its files: it is one of before a reload or a refusal
 
 let isOther = false; // whether a file is known to be no run
 
@@ -46,7 +46,7 @@ export function readInputs(values) {
   if (!again) chosen = null;
   again = false;
   waiting()?.remove();
-  place()?.querySelector("#pg-question")?.remove();
+  place()?.querySelector("#pg-refused")?.remove();
   forgive();
   place()?.prepend(h("p", { class: "pg-waiting", role: "status" }, say("reading_now")));
   hold(true);
@@ -54,13 +54,13 @@ export function readInputs(values) {
 }
 
 /** Has the same sentences read otherwise. */
-function choose(changes) {
-  chosen = { ...chosen, ...changes };
+function choose(changes, to = chosen) {
+  chosen = { ...to, ...changes };
   again = true;
   document.querySelector("#pg-read")?.click();
 }
 
-ACTS.read = ({ values }) => choose(values);
+ACTS.read = ({ values }) => (isEarlier ? takeReading({ answer: { error: say("not_a_choice") } }) : choose(values));
 
 /** Disables the last reading's preview while another reading is under way. */
 function hold(held) {
@@ -68,15 +68,13 @@ function hold(held) {
   if (host) host.inert = held;
 }
 
-/** Asks for a confirmation before anything is read: that lines which seem to be in one language are pairs all the same. */
-function ask(sentence) {
-  const choices = chosen;
-  const confirm = () => {
-    chosen = choices;
-    choose({ same_language: true });
-  };
-  const yes = button({ id: "pg-same-language", onclick: confirm }, say("same_language"));
-  place()?.prepend(h("p", { id: "pg-question", class: "pg-warning", role: "alert" }, sentence, " ", yes));
+/** Says why nothing was read, or `asks` for a confirmation first: that lines which seem to be in one language are pairs all the same. */
+function refuse(sentence, asks) {
+  const choices = chosen, confirm = () => choose({ same_language: true }, choices);
+  const yes = asks && [" ", button({ id: "pg-same-language", onclick: confirm }, say("same_language"))];
+  const warning = h("p", { id: "pg-refused", class: "pg-warning", role: "alert" }, sentence, yes);
+  place()?.prepend(warning);
+  warning.scrollIntoView({ block: "nearest" });
 }
 
 function remember(id) {
@@ -84,19 +82,23 @@ function remember(id) {
   change({ uploaded: id, own: id });
 }
 
-/** Shows the server's reading; an answer without one is a refusal, and everything stays as it was. */
+/** Shows the server's reading; after a refusal the earlier one stays. */
 export function takeReading({ answer }) {
   waiting()?.remove();
+  isEarlier = !answer.reading && (isEarlier || !chosen);
   if (answer.reading) {
-    [reading, good, isRestored] = [answer.reading, chosen, false];
+    [reading, good] = [answer.reading, chosen];
     remember(answer.own);
-  } else {
-    if (answer.ask) ask(answer.ask);
-    chosen = good;
   }
-  if (reading && (answer.reading || answer.error)) drawReading();
-  else hold(false);
-  reply(answer);
+  if (reading) drawReading();
+  if (!answer.reading) refuse(answer.ask ?? answer.error, answer.ask);
+  chosen = good;
+}
+
+/** Trains on the sentences of the reading, also where a run has brought others for the controls at the left. */
+export function trainOwn(knobs) {
+  change({ own: page.uploaded });
+  train({ ...knobs, task: "own" });
 }
 
 /** The same reading again: in another language, or after a reload. */
@@ -104,7 +106,7 @@ export async function redrawReading() {
   const id = page.uploaded;
   const answer = id && (await read("reading", { own: id }));
   if (!answer || !answer.reading) return;
-  isRestored ||= !reading;
+  isEarlier ||= !reading;
   reading = answer.reading;
   remember(id);
   drawReading();
@@ -116,12 +118,13 @@ function drawReading() {
   host.replaceChildren(
     h("h3", {}, say("reading_title", { name: reading.name })),
     h("ul", { class: "pg-report" }, [...reading.report, reading.credit].filter(Boolean).map((sentence) => h("li", {}, sentence))),
-    isRestored ? "" : controls(),
+    isEarlier ? "" : controls(),
     preview(),
     ...reading.dropped.filter((group) => group.rows.length).map(dropped),
-    h("p", { class: "pg-caption" }, reading.next),
+    isEarlier ? "" : h("p", { class: "pg-caption" }, reading.next),
   );
   host.dataset.pairs = String(reading.pairs);
+  drawUse();
   refreshPreview();
 }
 
@@ -242,7 +245,7 @@ ready("pg-files").then((files) => {
 async function drawUse() {
   const use = await ready("pg-train-own"), reason = await ready("pg-nothing-read");
   use.disabled = !page.uploaded;
-  reason.textContent = page.uploaded ? "" : say("nothing_read_yet");
+  reason.textContent = !page.uploaded ? say("nothing_read_yet") : isEarlier && reading ? say("still_read", { name: reading.name }) : "";
 }
 
 subscribe(["boot"], drawWays);
