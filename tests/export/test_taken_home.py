@@ -27,7 +27,7 @@ from playground.export.exported_run import export_run
 from playground.export.sources import Part, Piece, join, model_file, use_file
 from playground.export.use import Tokenizer, Translator, svg
 from playground.features.evaluation import query as evaluation
-from playground.pretrained import TrainedRun
+from playground.pretrained import TrainedRun, load
 from playground.runs.disk.store import SHIPPED, read_shipped
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
@@ -181,6 +181,13 @@ def test_use_translates_and_reads_every_tokenizer_as_the_page_does_and_needs_no_
     with torch.inference_mode():
         theirs = Translator(tmp_path / "shared").model(src, tgt).logits
         assert torch.equal(theirs, training.model.eval()(src, tgt).logits)
+    (tmp_path / "config.json").write_text(json.dumps(export_run(reverse).config() | {"beam": [50, 4, 1.0, 2.0]}))
+    theirs, ours, texts = Translator(tmp_path), load(tmp_path), ("hello", "attention", "a")
+    for model in (theirs.model, ours.model):
+        noise = torch.Generator().manual_seed(1)
+        for parameter in model.parameters():
+            parameter.data += 0.1 * torch.randn(parameter.shape, generator=noise)
+    assert [theirs.translate(text) for text in texts] == ours.translate(texts) != ours.translate(texts, beam=1)
     roots = {line.split()[1].partition(".")[0] for line in use_file().splitlines() if line.startswith(("import ", "from "))}
     assert roots - set(sys.stdlib_module_names) == {"torch", "safetensors", "model"}
     for kind in ("characters", "words", "bpe", "unigram", "wordpiece"):
