@@ -109,6 +109,8 @@ def test_own_sentences_come_only_when_asked_for_and_are_split_again_as_they_were
     write_folder(own, tmp_path / "home")  # a folder holds the same files
     assert {file.name for file in (tmp_path / "home").iterdir()} == without.keys()
     assert all((tmp_path / "home" / name).read_bytes() == data for name, data in without.items() if name != "README.md")
+    with refused("export.without_sentences"):
+        scripting.repeat(tmp_path / "home", how(export_run(own)))
     (tmp_path / "home" / "sentences.tsv").write_text("\n".join(rows), encoding="utf-8")
     repeated = []
     monkeypatch.setattr(scripting, "_train", lambda run, *_, **__: repeated.append(run.pairs))
