@@ -92,9 +92,8 @@ class Translator:
             beam = [known for known in beam if known not in growing]
             for _, total, ids in growing:
                 logits = self.model(torch.tensor([src]), torch.tensor([[BOS, *ids]])).logits[0, -1]
-                best, tokens = logits.log_softmax(dim=-1).topk(self.width)
-                totals = zip((best + total).tolist(), tokens.tolist(), strict=True)
-                beam += [(logprob / (6 + len(ids)), logprob, [*ids, token]) for logprob, token in totals]
+                best = zip(*map(Tensor.tolist, (logits.log_softmax(dim=-1) + total).topk(self.width)), strict=True)
+                beam += [(logprob / (6 + len(ids)), logprob, [*ids, token]) for logprob, token in best]
             beam = sorted(beam, reverse=True)[: self.width]
         return src, beam[0][2]
 

@@ -93,11 +93,8 @@ def _shorten_lines(source: Source) -> Source:
     endless = [number for number, line in enumerate(source.lines, 1) if len(line) > ENDLESS]
     if endless and 2 * len(endless) >= sum(map(bool, map(str.strip, source.lines))):
         raise Refusal("data.endless_line", name=source.name, line=endless[0], limit=ENDLESS)
-    lines = list(source.lines) if endless else source.lines
-    for number in endless:
-        begin = lines[number - 1][:PREFIX]
-        lines[number - 1] = begin + FILLER + '"' * (begin.count('"') % 2)
-    return source._replace(lines=lines)
+    shortened = (line[:PREFIX] + FILLER + '"' * (line.count('"', 0, PREFIX) % 2) if len(line) > ENDLESS else line for line in source.lines)
+    return source._replace(lines=list(shortened))
 
 
 def explain_lost_side(opened: Opened) -> Refusal | None:

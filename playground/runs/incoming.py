@@ -145,8 +145,7 @@ def folder_of_zip(path: Path) -> Folder:
 
 
 def read_exported_pairs(name: str, sentences: bytes | None, how: Mapping[str, Any], documents: tuple[str, str]) -> Pairs:
-    """Reads the sentences of an export with its tokenizers; `how` tells the numbers of `given` pairs and the column of the `group`. Raises
-    Refusal, also where the export has none."""
+    """Reads an export's sentences, with its tokenizers; `how` has the numbers of `given` pairs and the `group`. Raises Refusal."""
     if sentences is None:
         raise Refusal("export.without_sentences", name=name[:60])
     choices = Choices(source=0, target=1, header=True, same_language=True, joined=(), group=how["group"])

@@ -79,15 +79,10 @@ def test_upload_and_train(visit):
     clear(page)
     upload(page, "numbers.tsv", "\n".join(LINES).encode())
     expect(reading).to_have_attribute("data-pairs", "100")
-    expect(reading).to_contain_text("numbers.tsv")
-    expect(reading.locator("li")).to_have_text(
-        [
-            "Lines read: 103; pairs kept: 100; dropped: 3.",
-            "1 dropped because it names or describes the columns (line 1).",
-            "1 dropped because there is nothing on the line (line 4).",
-            "1 dropped because the target is empty (line 6).",
-        ]
-    )
+    expect(reading.locator("li")).to_have_text([
+        "Lines read: 103; pairs kept: 100; dropped: 3.", "1 dropped because it names or describes the columns (line 1).",
+        "1 dropped because there is nothing on the line (line 4).", "1 dropped because the target is empty (line 6).",
+    ])  # fmt: skip
     expect(page.locator("#pg-reading tbody tr").first.locator("td")).to_have_text(["2", "one and one", "eins und eins"])
     clear(page)
     upload(page, "photo.tsv", bytes(200))
@@ -119,8 +114,7 @@ def test_pasted_text_is_text_wherever_it_stands(visit):
     reading = page.locator("#pg-reading")
     paste(page, "only one column\nand another one")
     expect(reading).to_contain_text(words("data.one_column", name="pasted text", line=1))
-    page.locator("#pg-paste textarea").fill("\n".join(f"{a} {b}\t{b} {a} {a}" for a in NASTY for b in NASTY))
-    page.locator("#pg-read").click()
+    paste(page, "\n".join(f"{a} {b}\t{b} {a} {a}" for a in NASTY for b in NASTY))
     expect(reading).to_have_attribute("data-pairs", str(len(NASTY) ** 2))
     expect(reading).to_contain_text("pasted text")
     expect(reading.locator("tbody td").nth(1)).to_have_text("<script> <script>")

@@ -204,11 +204,9 @@ def _measure_curves(run: Run, frames: Sequence[Frame], kind: str) -> Curves:
     for frame in frames:
         completions = [(at, frame.completions[at]) for at in probes]
         entropy.append(_average([_sum_entropy(getattr(completion, kind), kind) for _, completion in completions]))
-        known = [(c.cross, places) for at, c in completions if kind == "cross" and (places := align(at, c.ids)) is not None]
-        masses = [_sum_aligned(stack, places) for stack, places in known]
+        masses = [_sum_aligned(c.cross, places) for at, c in completions if kind == "cross" and (places := align(at, c.ids)) is not None]
         aligned += [_average(masses)] if masses else []
-    steps = tuple([frame.step for frame in frames])
-    return Curves(steps, np.stack(entropy, axis=-1), np.stack(aligned, axis=-1) if aligned else None, len(probes))
+    return Curves(tuple(f.step for f in frames), np.stack(entropy, axis=-1), np.stack(aligned, axis=-1) if aligned else None, len(probes))
 
 
 def _sum_aligned(stack: np.ndarray, places: tuple[int | None, ...]) -> tuple[np.ndarray, int]:

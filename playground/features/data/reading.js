@@ -49,8 +49,8 @@ export function readInputs(values) {
   place()?.querySelector("#pg-refused")?.remove();
   forgive();
   place()?.prepend(h("p", { class: "pg-waiting", role: "status" }, say("reading_now")));
-  hold(true);
-  return listenerInputs(values, { choices: chosen ? JSON.stringify(chosen) : "", way: way() });
+  document.getElementById("pg-preview")?.toggleAttribute("inert", true); // of the last reading
+  return listenerInputs(values, { choices: chosen ? JSON.stringify(chosen) : "", way: open });
 }
 
 /** Has the same sentences read otherwise. */
@@ -61,12 +61,6 @@ function choose(changes, to = chosen) {
 }
 
 ACTS.read = ({ values }) => (isEarlier ? takeReading({ answer: { error: say("not_a_choice") } }) : choose(values));
-
-/** Disables the last reading's preview while another reading is under way. */
-function hold(held) {
-  const host = document.getElementById("pg-preview");
-  if (host) host.inert = held;
-}
 
 /** Says why nothing was read, or `asks` for a confirmation first: that lines which seem to be in one language are pairs all the same. */
 function refuse(sentence, asks) {
@@ -103,9 +97,8 @@ export function trainOwn(knobs) {
 
 /** The same reading again: in another language, or after a reload. */
 export async function redrawReading() {
-  const id = page.uploaded;
-  const answer = id && (await read("reading", { own: id }));
-  if (!answer || !answer.reading) return;
+  const id = page.uploaded, answer = id && (await read("reading", { own: id }));
+  if (!answer?.reading) return;
   isEarlier ||= !reading;
   reading = answer.reading;
   remember(id);
@@ -182,8 +175,7 @@ function encoding(file, at) {
 }
 
 function preview() {
-  const [source, target] = reading.chosen;
-  const places = [...new Set([source, target, ...reading.columns.keys()])].slice(0, SHOWN).sort((first, other) => first - other);
+  const [source, target] = reading.chosen, places = [...new Set([source, target, ...reading.columns.keys()])].slice(0, SHOWN).sort((first, other) => first - other);
   const side = (at) => (at === source ? "source" : at === target ? "target" : "");
   const named = (at) => h("th", { scope: "col", dataset: { side: side(at) } }, side(at) ? h("b", {}, say(side(at))) : null, " ", reading.columns[at]);
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col" }, reading.unit), places.map(named)));
@@ -194,9 +186,8 @@ function preview() {
 
 function dropped(group) {
   const row = ([line, cells]) => h("tr", {}, h("th", { class: "number", scope: "row" }, String(line)), h("td", modelText(), cells.join(" ⇥ ")));
-  const rows = group.rows.map(row);
   const summary = h("summary", {}, say("dropped", { count: group.count, why: group.why }), group.more ? ` ${group.more}` : "");
-  return h("details", { class: "pg-dropped" }, summary, h("div", { class: "pg-scroll" }, h("table", {}, h("tbody", {}, rows))));
+  return h("details", { class: "pg-dropped" }, summary, h("div", { class: "pg-scroll" }, h("table", {}, h("tbody", {}, group.rows.map(row)))));
 }
 
 /** How these sentences would be split and cut with the settings at the left; asked again when those change. */
@@ -210,7 +201,7 @@ export const refreshPreview = debounce(async () => {
   host.dataset.of = answer.of ?? "";
   await render(host, blocksOf(answer));
   host.setAttribute("aria-busy", "false");
-  if (own === page.uploaded && !waiting()) hold(false);
+  if (own === page.uploaded && !waiting()) host.toggleAttribute("inert", false);
 }, 150);
 subscribe(["knobs"], refreshPreview);
 
@@ -219,16 +210,10 @@ subscribe(["knobs"], refreshPreview);
 const WAYS = ["files", "text", "hub"];
 let open = WAYS[0];
 
-/** The way that is open: what stands in the others doesn't count. */
-export const way = () => open;
-
-function chooseWay(name) {
+/** Opens a way: what stands in the others doesn't count. */
+async function drawWays(name = open) {
   open = name;
-  drawWays();
-}
-
-async function drawWays() {
-  const host = await ready("pg-ways"), option = (name) => button({ "aria-pressed": String(name === open), onclick: () => chooseWay(name) }, say(`way_${name}`));
+  const host = await ready("pg-ways"), option = (name) => button({ "aria-pressed": String(name === open), onclick: () => drawWays(name) }, say(`way_${name}`));
   document.body.dataset.way = open;
   document.body.style.setProperty("--pg-drop", JSON.stringify(say("own_files")));
   replaceChildren(host, h("div", { class: "pg-segments", role: "group", "aria-label": say("ways") }, WAYS.map(option)));
@@ -248,6 +233,6 @@ async function drawUse() {
   reason.textContent = !page.uploaded ? say("nothing_read_yet") : isEarlier && reading ? say("still_read", { name: reading.name }) : "";
 }
 
-subscribe(["boot"], drawWays);
+subscribe(["boot"], () => drawWays());
 subscribe(["boot"], nameFiles);
 subscribe(["boot", "uploaded"], drawUse);
