@@ -78,7 +78,8 @@ def repeat(folder: str | Path, how: Mapping[str, Any]) -> Pretrained:
     config, own = json.loads((folder / "config.json").read_text(encoding="utf-8")), None
     if config["task"] == "own":
         documents = tuple((folder / f"{side}_tokenizer.json").read_text(encoding="utf-8") for side in ("src", "tgt"))
-        own = read_exported_pairs((folder / "sentences.tsv").read_bytes(), how, documents)
+        file = folder / "sentences.tsv"
+        own = read_exported_pairs(folder.resolve().name, file.read_bytes() if file.exists() else None, how, documents)
     experiment = Experiment().with_(**{name: config[name] for name in KNOBS if name in config} | how["knobs"])
     start, base = None, how.get("base")
     if base:

@@ -75,6 +75,8 @@ class Translator:
         knobs = {name: config[name] for name in ModelConfig.__dataclass_fields__}
         self.model: Transformer = build(ModelConfig(**knobs), config["src_vocab"], config["tgt_vocab"]).eval()
         self.longest = round(EXTRA * config["longest_target"])
+        _, width, greedy, beam = config.get("beam", (0, 1, 0, 0))  # BLEU on held-out sentences
+        self.width = width if beam > greedy else 1
         parameters = load_file(folder / "model.safetensors")
         with torch.no_grad():
             for name, parameter in self.model.named_parameters():  # a shared parameter has one name
@@ -82,14 +84,18 @@ class Translator:
 
     @torch.inference_mode()
     def write(self, text: str) -> tuple[list[int], list[int]]:
-        """Decodes greedily: (ids of the source with EOS, ids of the output, with EOS if it ended)."""
+        """Decodes by a beam of this width, greedily with 1: (ids of the source with EOS, ids of the output, with EOS if it ended)."""
         src = [*self.src.encode(text)[: MAX_POSITIONS - 1], EOS]
-        written: list[int] = []
-        most = min(max(2 * len(src) + EXTRA_TOKENS, self.longest), MAX_POSITIONS)
-        while len(written) < most and written[-1:] != [EOS]:
-            logits = self.model(torch.tensor([src]), torch.tensor([[BOS, *written]])).logits
-            written.append(int(logits[0, -1].argmax()))
-        return src, written
+        most = min(max(2 * len(src) - 2 + EXTRA_TOKENS, self.longest), MAX_POSITIONS)
+        beam: list[tuple[float, float, list[int]]] = [(0, 0, [])]  # score, log probability and ids of each hypothesis
+        while growing := [known for known in beam if len(known[2]) < most and known[2][-1:] != [EOS]]:
+            beam = [known for known in beam if known not in growing]
+            for _, total, ids in growing:
+                logits = self.model(torch.tensor([src]), torch.tensor([[BOS, *ids]])).logits[0, -1]
+                best = zip(*map(Tensor.tolist, (logits.log_softmax(dim=-1) + total).topk(self.width)), strict=True)
+                beam += [(logprob / (6 + len(ids)), logprob, [*ids, token]) for logprob, token in best]
+            beam = sorted(beam, reverse=True)[: self.width]
+        return src, beam[0][2]
 
     def translate(self, text: str) -> str:
         return self.tgt.decode(self.write(text)[1])

@@ -15,7 +15,7 @@ from urllib.request import getproxies
 from playground.config import Refusal
 from playground.reading.encodings import Encoding, decode
 from playground.reading.formats import BY_LINE, BYTE_LIMIT, ENDLESS, MAX_LINES, WHOLE, Notes, Row, Source, Table, delimited, read_first
-from playground.reading.formats.items import make_table
+from playground.reading.formats.items import FILLER, PREFIX, make_table
 from playground.reading.text import normalise
 from playground.reading.unpacking import File, unpack
 from playground.reading.writing import unguard_rows
@@ -76,11 +76,7 @@ def find_table(opened: Opened) -> tuple[Table, list[Row]]:
     """Returns the table of the first reader that recognises the sources, with all its rows. Raises Refusal."""
     table = read_first(WHOLE, opened.sources)
     if table is None:
-        for source in opened.sources:
-            if len(source.lines) > MAX_LINES:
-                raise Refusal("data.too_many_lines", name=source.name, limit=MAX_LINES)
-            if endless := next((number for number, line in enumerate(source.lines, 1) if len(line) > ENDLESS), 0):
-                raise Refusal("data.endless_line", name=source.name, line=endless, limit=ENDLESS)
+        opened = opened._replace(sources=tuple(map(_shorten_lines, opened.sources)))
         table = read_first(BY_LINE, opened.sources)
     if table is None:
         raise _explain_failure(opened)
@@ -88,6 +84,17 @@ def find_table(opened: Opened) -> tuple[Table, list[Row]]:
     if len(rows) > MAX_LINES:
         raise Refusal("data.too_many_lines", name=opened.name, limit=MAX_LINES)
     return table, list(unguard_rows(rows)) if table.kind in ("tsv", "csv") else rows
+
+
+def _shorten_lines(source: Source) -> Source:
+    """Shortens endless lines, which are dropped as too long even so. Raises Refusal where at least half are endless, or for too many."""
+    if len(source.lines) > MAX_LINES:
+        raise Refusal("data.too_many_lines", name=source.name, limit=MAX_LINES)
+    endless = [number for number, line in enumerate(source.lines, 1) if len(line) > ENDLESS]
+    if endless and 2 * len(endless) >= sum(map(bool, map(str.strip, source.lines))):
+        raise Refusal("data.endless_line", name=source.name, line=endless[0], limit=ENDLESS)
+    shortened = (line[:PREFIX] + FILLER + '"' * (line.count('"', 0, PREFIX) % 2) if len(line) > ENDLESS else line for line in source.lines)
+    return source._replace(lines=list(shortened))
 
 
 def explain_lost_side(opened: Opened) -> Refusal | None:

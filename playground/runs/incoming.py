@@ -144,9 +144,10 @@ def folder_of_zip(path: Path) -> Folder:
     return SentFolder(contents | {"run.json": files.to_json(card_of(run, describe(contents)))})
 
 
-def read_exported_pairs(sentences: bytes, how: Mapping[str, Any], documents: tuple[str, str]) -> Pairs:
-    """Reads the sentences of an export with its tokenizers; `how` tells the numbers of `given` pairs and the column of the `group`. Raises
-    Refusal."""
+def read_exported_pairs(name: str, sentences: bytes | None, how: Mapping[str, Any], documents: tuple[str, str]) -> Pairs:
+    """Reads an export's sentences, with its tokenizers; `how` has the numbers of `given` pairs and the `group`. Raises Refusal."""
+    if sentences is None:
+        raise Refusal("export.without_sentences", name=name[:60])
     choices = Choices(source=0, target=1, header=True, same_language=True, joined=(), group=how["group"])
     pairs, held_out = upload_process.read([("sentences.tsv", sentences)], choices), tuple(how["given"])
     return replace(pairs, given=held_out if sum(held_out) < len(pairs.pairs) else (0, 0), tokenizers=documents)
@@ -154,8 +155,6 @@ def read_exported_pairs(sentences: bytes, how: Mapping[str, Any], documents: tup
 
 def _read_sentences(name: str, unpacked: Mapping[str, bytes], documents: tuple[str, str]) -> Pairs:
     """Reads the own sentences, split as they were where the notebook says how."""
-    if "sentences.tsv" not in unpacked:
-        raise Refusal("export.without_sentences", name=name[:60])
     how = {"group": BY_SOURCE, "given": (0, 0)}
     with suppress(LookupError, TypeError, ValueError, SyntaxError, RecursionError, MemoryError):
         (cell,) = (cell for cell in files.parse_json(unpacked["run.ipynb"], "run.ipynb")["cells"] if cell["id"] == "how")
@@ -163,7 +162,7 @@ def _read_sentences(name: str, unpacked: Mapping[str, bytes], documents: tuple[s
         validation, test = map(int, settings["given"])
         if min(validation, test) >= 0 and settings["group"] in (BY_SOURCE, GROUP):
             how = {"group": settings["group"], "given": (validation, test)}
-    return read_exported_pairs(unpacked["sentences.tsv"], how, documents)
+    return read_exported_pairs(name, unpacked.get("sentences.tsv"), how, documents)
 
 
 def _read_curve(data: bytes) -> History:

@@ -151,15 +151,15 @@ def compare_beam(model: Transformer, corpus: Corpus) -> BeamGain | None:
     """Decodes held-out sentences greedily and by a beam, with a model in eval mode. None where that says too little: short or
     few sentences, a model without a key-value cache or of so many parameters that it takes too long, or no sacrebleu."""
     items = corpus.heldout[:: max(1, len(corpus.heldout) // MAX_COMPARED)][:MAX_COMPARED]
-    sources, references = [item.src_ids for item in items], [corpus.references[item.src] for item in items]
     if not model.cacheable or len(items) < MIN_COMPARED:
         return None
+    references = [corpus.references[item.src] for item in items]
     tokenize = tokenization([text for texts in references for text in texts])
     tokens = sum(len(item.src_ids) + BEAM_WIDTH * len(item.tgt_ids) for item in items) / len(items)
     size = int(OPERATIONS / (2 * tokens * sum(parameter.numel() for parameter in model.parameters())))
     if size < MIN_COMPARED or not is_of_words(references, tokenize):
         return None
-    sources, references = sources[:size], references[:size]
+    sources, references = [item.src_ids for item in items[:size]], references[:size]
     limits = [limit_output(corpus.longest_target, len(ids)) for ids in sources]
     try:
         outputs = (map(corpus.tgt_tokenizer.decode, best(model, sources, limits, *how)) for how in ((1,), (BEAM_WIDTH, LENGTH_PENALTY)))

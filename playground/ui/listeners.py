@@ -214,7 +214,7 @@ def _connect_upload(opened: Listeners, bridge: gr.HTML, knobs: dict, upload: dic
         **_ask(inputs, "readInputs") | {"queue": True, "show_progress": "minimal"},
     )
     opened.add(reading, PUBLIC, files=[list(inputs).index("files")])
-    upload["use"].click(None, list(knobs.values()), None, js=js_call("train", list(knobs), task="own"), api_visibility="private")
+    upload["use"].click(None, list(knobs.values()), None, js=js_call("trainOwn", list(knobs)), api_visibility="private")
     return reading.success(None, bridge, None, js=js_call("takeReading", ["answer"]), api_visibility="private")
 
 

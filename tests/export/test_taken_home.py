@@ -27,7 +27,7 @@ from playground.export.exported_run import export_run
 from playground.export.sources import Part, Piece, join, model_file, use_file
 from playground.export.use import Tokenizer, Translator, svg
 from playground.features.evaluation import query as evaluation
-from playground.pretrained import TrainedRun
+from playground.pretrained import TrainedRun, load
 from playground.runs.disk.store import SHIPPED, read_shipped
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
@@ -53,10 +53,6 @@ def opened(pieces) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as file:
         assert file.testzip() is None
         return {name: file.read(name) for name in file.namelist()}
-
-
-def no_scores():
-    return None
 
 
 @pytest.fixture(scope="module")
@@ -99,22 +95,23 @@ def test_the_card_says_what_the_run_is_and_a_label_is_text_in_it_and_in_the_name
 
 
 def test_own_sentences_come_only_when_asked_for_and_are_split_again_as_they_were(own, tmp_path, monkeypatch):
-    without = opened(pack_zip(export_run(own), no_scores))
+    without = opened(pack_zip(export_run(own), lambda: None))
     assert "sentences.tsv" not in without
     assert b"a-secret-id" not in b"".join(without.values())
     assert b"CC BY, somebody" in without["README.md"]
     assert not any(pair.src.encode() in without["README.md"] + without["run.ipynb"] for pair in PAIRS.pairs)
-    rows = opened(pack_zip(export_run(own), no_scores, sentences=True))["sentences.tsv"].decode().splitlines()
+    rows = opened(pack_zip(export_run(own), lambda: None, sentences=True))["sentences.tsv"].decode().splitlines()
     assert [tuple(row.split("\t")[:2]) for row in rows[1:]] == [pair[:2] for pair in PAIRS.pairs]
     write_folder(own, tmp_path / "home")  # a folder holds the same files
     assert {file.name for file in (tmp_path / "home").iterdir()} == without.keys()
     assert all((tmp_path / "home" / name).read_bytes() == data for name, data in without.items() if name != "README.md")
+    with refused("export.without_sentences"):
+        scripting.repeat(tmp_path / "home", how(export_run(own)))
     (tmp_path / "home" / "sentences.tsv").write_text("\n".join(rows), encoding="utf-8")
     repeated = []
     monkeypatch.setattr(scripting, "_train", lambda run, *_, **__: repeated.append(run.pairs))
     scripting.repeat(tmp_path / "home", how(export_run(own)))
-    loose = replace(own.pairs, groups=())
-    again, before, apart = (split_sources(pairs, own.experiment.data) for pairs in (*repeated, own.pairs, loose))
+    again, before, apart = (split_sources(pairs, own.experiment.data) for pairs in (*repeated, own.pairs, replace(own.pairs, groups=())))
     assert again == before != apart
 
 
@@ -151,12 +148,12 @@ def test_the_zip_holds_the_run_in_the_same_bytes_each_time_and_what_cannot_be_ta
     riddle.parts = reverse.parts
     acts = {
         "export.nothing_yet": lambda: export_run(Run("id", "name", tiny())), "export.secret": lambda: export_run(riddle),
-        "export.generated": lambda: pack_zip(export_run(reverse), no_scores, sentences=True),
+        "export.generated": lambda: pack_zip(export_run(reverse), lambda: None, sentences=True),
     }  # fmt: skip
     for key, act in acts.items():
         with refused(key):
             act()
-    first, other = (b"".join(pack_zip(export_run(reverse), no_scores)) for _ in range(2))
+    first, other = (b"".join(pack_zip(export_run(reverse), lambda: None)) for _ in range(2))
     assert first == other
     files = opened([first])
     assert list(files) == sorted(NAMES, key=str.casefold)
@@ -179,8 +176,13 @@ def test_use_translates_and_reads_every_tokenizer_as_the_page_does_and_needs_no_
     write_files(run, tmp_path / "shared")
     src, tgt = torch.tensor([[4, 5, 2]]), torch.tensor([[1, 4]])
     with torch.inference_mode():
-        theirs = Translator(tmp_path / "shared").model(src, tgt).logits
-        assert torch.equal(theirs, training.model.eval()(src, tgt).logits)
+        assert torch.equal(Translator(tmp_path / "shared").model(src, tgt).logits, training.model.eval()(src, tgt).logits)
+    (tmp_path / "config.json").write_text(json.dumps(export_run(reverse).config() | {"beam": [50, 4, 1.0, 2.0]}))
+    theirs, noise, texts = Translator(tmp_path), torch.Generator().manual_seed(1), ("hello", "attention", "a")
+    ours = replace(load(tmp_path), model=theirs.model)
+    for parameter in theirs.model.parameters():
+        parameter.data += 0.1 * torch.randn(parameter.shape, generator=noise)
+    assert [theirs.translate(text) for text in texts] == ours.translate(texts) != ours.translate(texts, beam=1)
     roots = {line.split()[1].partition(".")[0] for line in use_file().splitlines() if line.startswith(("import ", "from "))}
     assert roots - set(sys.stdlib_module_names) == {"torch", "safetensors", "model"}
     for kind in ("characters", "words", "bpe", "unigram", "wordpiece"):
@@ -197,7 +199,7 @@ def test_use_translates_and_reads_every_tokenizer_as_the_page_does_and_needs_no_
 
 
 def write_files(run: Run, folder: Path) -> None:
-    for name, data in opened(pack_zip(export_run(run), no_scores)).items():
+    for name, data in opened(pack_zip(export_run(run), lambda: None)).items():
         (folder / name).write_bytes(data)
 
 

@@ -58,20 +58,21 @@ test("a run that is chosen brings its settings, once both are known; the link th
 });
 
 // fault: Train pressed twice | one run
-test("a second press of Train while the first is on its way makes no second run", async () => {
-  const sent = [];
+test("a second press of Train while the first is on its way makes no second run; own sentences are those that were read last", async () => {
+  const sent = [], { trainOwn } = await import("../../playground/features/data/reading.js");
   let answer = null;
   globalThis.fetch = (_, { body }) => {
-    sent.push(JSON.parse(body).action);
+    sent.push(JSON.parse(body).knobs.own);
     return new Promise((resolve) => (answer = resolve));
   };
   train({ task: "reverse" });
   train({ task: "reverse" });
   await new Promise(setImmediate);
-  assert.deepEqual(sent, ["train"]);
+  assert.deepEqual(sent, [""]);
   answer({ ok: true, json: async () => ({ run: "first", carry: [] }) });
   await new Promise(setImmediate);
-  train({ task: "reverse" }); // a third, once it is there, is meant
+  change({ uploaded: "read", own: "of a run" });
+  trainOwn({ task: "reverse" }); // a third, once it is there, is meant
   await new Promise(setImmediate);
-  assert.deepEqual(sent, ["train", "train"]);
+  assert.deepEqual(sent, ["", "read"]);
 });

@@ -115,6 +115,7 @@ def test_uploads_that_are_too_much(monkeypatch):
         ([PO + "# x\n" * 50_000 + 'msgid "a"\nmsgstr "b"'], "!endless_text line=6"),
     ):  # fmt: skip
         assert outcome(*contents) == expected
+    assert [read(f'"a"{sign}b\n"{"x" * 100_001}"{sign}y\n"c"{sign}d').dropped for sign in ("\t", ",", " ||| ")] == [{"long": (2,)}] * 3
     monkeypatch.setattr(filtering, "PAIR_LIMIT", 3)
     assert (len(read("a\tb\n" * 3 + "\n").pairs), refused("a\tb\n" * 4).key) == (3, "data.too_many_pairs")
     monkeypatch.setattr(program_texts, "MAX_LINES", 2)

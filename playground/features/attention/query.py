@@ -193,23 +193,20 @@ def measure_curves(reader: Reader, run: Run, kind: str) -> Curves | None:
 
 def _measure_curves(run: Run, frames: Sequence[Frame], kind: str) -> Curves:
     probes = [at for at, recorded in enumerate(run.replay.plan.attention) if recorded]
-    entropy, aligned, tgt = [], [], run.tokenizers[1]
+    entropy, aligned, tgt, pairs = [], [], run.tokenizers[1], run.replay.plan.probes
+    references = {at: results.alignment(run, *pairs[at], len(tgt.encode(pairs[at][1])) + 1) for at in probes if kind == "cross"}
 
     @cache
     def align(at: int, ids: tuple[int, ...]) -> tuple[int | None, ...] | None:
         """Aligns the rows of an output of a probe: as it is where that is a right answer, else as the reference."""
-        source, target = run.replay.plan.probes[at]
-        reference = results.alignment(run, source, target, len(tgt.encode(target)) + 1)
-        return reference and (results.alignment(run, source, tgt.decode(ids), len(ids)) or reference)
+        return references[at] and (results.alignment(run, pairs[at][0], tgt.decode(ids), len(ids)) or references[at])
 
     for frame in frames:
         completions = [(at, frame.completions[at]) for at in probes]
         entropy.append(_average([_sum_entropy(getattr(completion, kind), kind) for _, completion in completions]))
-        known = [(c.cross, places) for at, c in completions if kind == "cross" and (places := align(at, c.ids)) is not None]
-        masses = [_sum_aligned(stack, places) for stack, places in known]
+        masses = [_sum_aligned(c.cross, places) for at, c in completions if kind == "cross" and (places := align(at, c.ids)) is not None]
         aligned += [_average(masses)] if masses else []
-    steps = tuple([frame.step for frame in frames])
-    return Curves(steps, np.stack(entropy, axis=-1), np.stack(aligned, axis=-1) if aligned else None, len(probes))
+    return Curves(tuple(f.step for f in frames), np.stack(entropy, axis=-1), np.stack(aligned, axis=-1) if aligned else None, len(probes))
 
 
 def _sum_aligned(stack: np.ndarray, places: tuple[int | None, ...]) -> tuple[np.ndarray, int]:

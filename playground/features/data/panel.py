@@ -34,8 +34,7 @@ def panel(view: View) -> dict:
     split = view.choice("split", splits_present)
     pairs = view.reader.examples(view.run, split, SHOWN_SENTENCES)
     splits = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits_present]
-    sentence_pieces = view.reader.pieces(view.run, view.text)
-    lines = [{"label": view.say("page.this_sentence"), "tokens": tokens(sentence_pieces), "side": ""}]
+    lines = [{"label": view.say("page.this_sentence"), "tokens": tokens(view.reader.pieces(view.run, view.text)), "side": ""}]
     for source, target in pairs:
         lines.append({"label": view.say("page.source"), "tokens": tokens(view.reader.pieces(view.run, source)), "side": ""})
         lines.append({"label": view.say("page.target"), "tokens": tokens(view.reader.pieces(view.run, target, "tgt")), "side": ""})
@@ -77,11 +76,8 @@ def describe_counts(stats: Statistics, screen: Screen) -> list[str]:
             sentences.append(say(f"sentences.unknown_{side}", percent=percentage(1 - counted.known, None)))
     if stats.several:
         sentences.append(say("sentences.several", count=_whole(stats.several), of=_whole(stats.sources), most=stats.most_answers))
-    if stats.repeated:
-        sentences.append(say("sentences.repeated", count=_whole(stats.repeated)))
-    if stats.same:
-        sentences.append(say("sentences.same", count=_whole(stats.same)))
-    return sentences
+    counts = {"repeated": stats.repeated, "same": stats.same}
+    return sentences + [say(f"sentences.{name}", count=_whole(count)) for name, count in counts.items() if count]
 
 
 def excluded_pairs(pairs: Pairs, left_out: Sequence[int], counts: Statistics, most: int, screen: Screen) -> list[str]:
@@ -157,7 +153,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
     for item in corpus.train[:PREVIEW_PAIRS]:
         for side, tokenizer, text in (("source", corpus.src_tokenizer, item.src), ("target", corpus.tgt_tokenizer, item.tgt)):
             lines.append({"label": screen.say(f"page.{side}"), "tokens": tokens(pieces_of(tokenizer, text)), "side": ""})
-    score_link = {"tab": "evaluation", "split": "file", "file": experiment.data.own}
+    score = {"tab": "evaluation", "split": "file", "file": experiment.data.own}
     tokenizers_text = screen.say(
         "sentences.tokenizers", src=screen.say(f"sentences.kind_{corpus.src_tokenizer.kind}"), src_size=f"{counts.src.vocabulary:,}",
         tgt=screen.say(f"sentences.kind_{corpus.tgt_tokenizer.kind}"), tgt_size=f"{counts.tgt.vocabulary:,}",
@@ -175,7 +171,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
             blocks.text("preview-cut", tokenizers_text, css="pg-caption"),
             blocks.chips("preview-pieces", *lines, ids=True),
             *pictures(counts, screen, "preview"),
-            blocks.button("preview-score", "move", screen.say("sentences.score"), to=score_link),
+            blocks.button("preview-score", "move", screen.say("sentences.score"), to=score),
             uploading.download_links(experiment.data.own, len(pairs.pairs), screen),
         ],
     }
@@ -224,8 +220,7 @@ def lengths(source: Sequence[int], target: Sequence[int], *, style: Style = PLAI
     longest = max(int(values.max(initial=0)) for values in sides.values())
     shortest = min(int(values.min()) if values.size else 0 for values in sides.values())
     step = max(1, -(-(longest + 1) // BINS))
-    most = 1
-    data = []
+    data, most = [], 1
     for (name, values), kind, axis in zip(sides.items(), ("encoder", "decoder"), ("y", "y2"), strict=True):
         counts = np.bincount(values // step, minlength=longest // step + 1)
         most = max(most, int(counts.max(initial=0)))

@@ -4,7 +4,7 @@
 import { change, page, subscribe } from "../../ui/static/store.js";
 import { button, debounce, forgive, h, isDark, modelText, read, ready, replaceChildren, say, send } from "../../ui/static/dom.js";
 import { keepUpload } from "../../ui/static/storage.js";
-import { reply } from "../../ui/static/actions.js";
+import { reply, train } from "../../ui/static/actions.js";
 import { isFrozen } from "../../ui/static/server.js";
 import { blocksOf } from "../../ui/static/answers.js";
 import { listenerInputs } from "../../ui/static/knobs.js";
@@ -18,7 +18,7 @@ let reading = null; // the reading on screen
 let chosen = null; // the visitor's choices for it; null before the first
 let good = null; // what was set when the reading on screen was made
 let again = false; // whether the next reading is of the same sentences
-let isRestored = false; // whether it is one of before a reload: the files are no longer in the page
+let isEarlier = false; // whether the page no longer holds its files: it is one of before a reload or a refusal
 
 let isOther = false; // whether a file is known to be no run
 
@@ -46,37 +46,29 @@ export function readInputs(values) {
   if (!again) chosen = null;
   again = false;
   waiting()?.remove();
-  place()?.querySelector("#pg-question")?.remove();
+  place()?.querySelector("#pg-refused")?.remove();
   forgive();
   place()?.prepend(h("p", { class: "pg-waiting", role: "status" }, say("reading_now")));
-  hold(true);
-  return listenerInputs(values, { choices: chosen ? JSON.stringify(chosen) : "", way: way() });
+  document.getElementById("pg-preview")?.toggleAttribute("inert", true); // of the last reading
+  return listenerInputs(values, { choices: chosen ? JSON.stringify(chosen) : "", way: open });
 }
 
 /** Has the same sentences read otherwise. */
-function choose(changes) {
-  chosen = { ...chosen, ...changes };
+function choose(changes, to = chosen) {
+  chosen = { ...to, ...changes };
   again = true;
   document.querySelector("#pg-read")?.click();
 }
 
-ACTS.read = ({ values }) => choose(values);
+ACTS.read = ({ values }) => (isEarlier ? takeReading({ answer: { error: say("not_a_choice") } }) : choose(values));
 
-/** Disables the last reading's preview while another reading is under way. */
-function hold(held) {
-  const host = document.getElementById("pg-preview");
-  if (host) host.inert = held;
-}
-
-/** Asks for a confirmation before anything is read: that lines which seem to be in one language are pairs all the same. */
-function ask(sentence) {
-  const choices = chosen;
-  const confirm = () => {
-    chosen = choices;
-    choose({ same_language: true });
-  };
-  const yes = button({ id: "pg-same-language", onclick: confirm }, say("same_language"));
-  place()?.prepend(h("p", { id: "pg-question", class: "pg-warning", role: "alert" }, sentence, " ", yes));
+/** Says why nothing was read, or `asks` for a confirmation first: that lines which seem to be in one language are pairs all the same. */
+function refuse(sentence, asks) {
+  const choices = chosen, confirm = () => choose({ same_language: true }, choices);
+  const yes = asks && [" ", button({ id: "pg-same-language", onclick: confirm }, say("same_language"))];
+  const warning = h("p", { id: "pg-refused", class: "pg-warning", role: "alert" }, sentence, yes);
+  place()?.prepend(warning);
+  warning.scrollIntoView({ block: "nearest" });
 }
 
 function remember(id) {
@@ -84,27 +76,30 @@ function remember(id) {
   change({ uploaded: id, own: id });
 }
 
-/** Shows the server's reading; an answer without one is a refusal, and everything stays as it was. */
+/** Shows the server's reading; after a refusal the earlier one stays. */
 export function takeReading({ answer }) {
   waiting()?.remove();
+  isEarlier = !answer.reading && (isEarlier || !chosen);
   if (answer.reading) {
-    [reading, good, isRestored] = [answer.reading, chosen, false];
+    [reading, good] = [answer.reading, chosen];
     remember(answer.own);
-  } else {
-    if (answer.ask) ask(answer.ask);
-    chosen = good;
   }
-  if (reading && (answer.reading || answer.error)) drawReading();
-  else hold(false);
-  reply(answer);
+  if (reading) drawReading();
+  if (!answer.reading) refuse(answer.ask ?? answer.error, answer.ask);
+  chosen = good;
+}
+
+/** Trains on the sentences of the reading, also where a run has brought others for the controls at the left. */
+export function trainOwn(knobs) {
+  change({ own: page.uploaded });
+  train({ ...knobs, task: "own" });
 }
 
 /** The same reading again: in another language, or after a reload. */
 export async function redrawReading() {
-  const id = page.uploaded;
-  const answer = id && (await read("reading", { own: id }));
-  if (!answer || !answer.reading) return;
-  isRestored ||= !reading;
+  const id = page.uploaded, answer = id && (await read("reading", { own: id }));
+  if (!answer?.reading) return;
+  isEarlier ||= !reading;
   reading = answer.reading;
   remember(id);
   drawReading();
@@ -116,12 +111,13 @@ function drawReading() {
   host.replaceChildren(
     h("h3", {}, say("reading_title", { name: reading.name })),
     h("ul", { class: "pg-report" }, [...reading.report, reading.credit].filter(Boolean).map((sentence) => h("li", {}, sentence))),
-    isRestored ? "" : controls(),
+    isEarlier ? "" : controls(),
     preview(),
     ...reading.dropped.filter((group) => group.rows.length).map(dropped),
-    h("p", { class: "pg-caption" }, reading.next),
+    isEarlier ? "" : h("p", { class: "pg-caption" }, reading.next),
   );
   host.dataset.pairs = String(reading.pairs);
+  drawUse();
   refreshPreview();
 }
 
@@ -179,8 +175,7 @@ function encoding(file, at) {
 }
 
 function preview() {
-  const [source, target] = reading.chosen;
-  const places = [...new Set([source, target, ...reading.columns.keys()])].slice(0, SHOWN).sort((first, other) => first - other);
+  const [source, target] = reading.chosen, places = [...new Set([source, target, ...reading.columns.keys()])].slice(0, SHOWN).sort((first, other) => first - other);
   const side = (at) => (at === source ? "source" : at === target ? "target" : "");
   const named = (at) => h("th", { scope: "col", dataset: { side: side(at) } }, side(at) ? h("b", {}, say(side(at))) : null, " ", reading.columns[at]);
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col" }, reading.unit), places.map(named)));
@@ -191,9 +186,8 @@ function preview() {
 
 function dropped(group) {
   const row = ([line, cells]) => h("tr", {}, h("th", { class: "number", scope: "row" }, String(line)), h("td", modelText(), cells.join(" ⇥ ")));
-  const rows = group.rows.map(row);
   const summary = h("summary", {}, say("dropped", { count: group.count, why: group.why }), group.more ? ` ${group.more}` : "");
-  return h("details", { class: "pg-dropped" }, summary, h("div", { class: "pg-scroll" }, h("table", {}, h("tbody", {}, rows))));
+  return h("details", { class: "pg-dropped" }, summary, h("div", { class: "pg-scroll" }, h("table", {}, h("tbody", {}, group.rows.map(row)))));
 }
 
 /** How these sentences would be split and cut with the settings at the left; asked again when those change. */
@@ -207,7 +201,7 @@ export const refreshPreview = debounce(async () => {
   host.dataset.of = answer.of ?? "";
   await render(host, blocksOf(answer));
   host.setAttribute("aria-busy", "false");
-  if (own === page.uploaded && !waiting()) hold(false);
+  if (own === page.uploaded && !waiting()) host.toggleAttribute("inert", false);
 }, 150);
 subscribe(["knobs"], refreshPreview);
 
@@ -216,16 +210,10 @@ subscribe(["knobs"], refreshPreview);
 const WAYS = ["files", "text", "hub"];
 let open = WAYS[0];
 
-/** The way that is open: what stands in the others doesn't count. */
-export const way = () => open;
-
-function chooseWay(name) {
+/** Opens a way: what stands in the others doesn't count. */
+async function drawWays(name = open) {
   open = name;
-  drawWays();
-}
-
-async function drawWays() {
-  const host = await ready("pg-ways"), option = (name) => button({ "aria-pressed": String(name === open), onclick: () => chooseWay(name) }, say(`way_${name}`));
+  const host = await ready("pg-ways"), option = (name) => button({ "aria-pressed": String(name === open), onclick: () => drawWays(name) }, say(`way_${name}`));
   document.body.dataset.way = open;
   document.body.style.setProperty("--pg-drop", JSON.stringify(say("own_files")));
   replaceChildren(host, h("div", { class: "pg-segments", role: "group", "aria-label": say("ways") }, WAYS.map(option)));
@@ -242,9 +230,9 @@ ready("pg-files").then((files) => {
 async function drawUse() {
   const use = await ready("pg-train-own"), reason = await ready("pg-nothing-read");
   use.disabled = !page.uploaded;
-  reason.textContent = page.uploaded ? "" : say("nothing_read_yet");
+  reason.textContent = !page.uploaded ? say("nothing_read_yet") : isEarlier && reading ? say("still_read", { name: reading.name }) : "";
 }
 
-subscribe(["boot"], drawWays);
+subscribe(["boot"], () => drawWays());
 subscribe(["boot"], nameFiles);
 subscribe(["boot", "uploaded"], drawUse);

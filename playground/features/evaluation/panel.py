@@ -4,7 +4,7 @@ from playground.features.evaluation import figure as pictures, query as evaluati
 from playground.features.evaluation.lengths_query import REACH, Lengths, exact_facts, lengths, line_fact, missing_facts, token_facts
 from playground.features.evaluation.query import Mistake, Scores, score_upload, scores
 from playground.features.shared import blocks, naming as compare, panels, uploading
-from playground.features.shared.decoding import build_beam_controls, build_gain, build_method_choice, default_method
+from playground.features.shared.decoding import build_beam_controls, build_gain, build_method_choice, choose_method
 from playground.features.shared.view import View, format_share, measured, percent, tokens
 from playground.runs.run import Run
 from playground.words import listed, paragraph
@@ -20,7 +20,7 @@ def panel(view: View) -> dict:
         sizes = sizes | {"file": min(len(upload.references), evaluation.MAX_OF_A_FILE)}
     splits = tuple(name for name in (*evaluation.SPLITS, "file") if sizes.get(name))
     split = view.choice("split", splits)
-    method, penalty = view.choice("method", METHODS) or default_method(view.run), view.number("penalty")
+    method, penalty = choose_method(view, METHODS), view.number("penalty")
     width = view.number("beam") if method == "beam" else 1
     args = (view.reader, view.runs.corpora, view.run, view.step)
     report = score_upload(*args, view.field("file"), upload, width, penalty) if split == "file" else scores(*args, split, width, penalty)

@@ -58,6 +58,11 @@ def default_method(run: Run) -> str:
     return "beam" if run.beam_width > 1 else "greedy"
 
 
+def choose_method(view: View, methods: Sequence[str]) -> str:
+    """Returns the decoding method of a link, else the run's default."""
+    return view.choice("method", methods) or default_method(view.run)
+
+
 def build_method_choice(view: View, methods: Sequence[str], method: str) -> dict:
     """Builds the choice of the decoding method; the run's default is what a link without one means."""
     values = ["" if each == default_method(view.run) else each for each in methods]

@@ -65,7 +65,7 @@ def test_what_can_not_be_read_or_chosen_is_refused(tmp_path):
     file.write_text(LINES)
     cases = [
         (([str(file)], LINES, "", ""), "page.two_inputs"), ((None, LINES, "somebody/something", ""), "page.two_inputs"),
-        (([str(file)], "", "somebody/something", ""), "page.two_inputs"), ((None, " \n", " ", ""), "page.nothing_to_read"),
+        (([str(file)], "", "somebody/something", ""), "page.two_inputs"), ((None, " \n", " ", ""), "page.nothing_read_yet"),
         ((["/nowhere/own.tsv"], "", "", ""), "page.no_upload"), ((None, "a\tb\nc\td", "", '{"target": 9}'), "data.no_column"),
         *(((None, "a\tb\nc\td", "", chosen), "page.not_a_choice") for chosen in BAD_CHOICES),
     ]

@@ -102,7 +102,7 @@ def read_upload(
     inputs = {"files": files, "text": text.strip(), "hub": hub}
     input_names = [say(language, f"page.what_{name}") for name, value in inputs.items() if value]
     if not input_names:
-        raise Refusal("page.nothing_to_read")
+        raise Refusal("page.nothing_read_yet")
     if len(input_names) > 1:
         raise Refusal("page.two_inputs", what=input_names)
     try:

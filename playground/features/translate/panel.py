@@ -22,7 +22,7 @@ SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
 
 @panels.declare("translate", "use", 1)
 def panel(view: View) -> dict:
-    method = view.choice("method", METHODS) or decoding.default_method(view.run)
+    method = decoding.choose_method(view, METHODS)
     words = {name: tuple(view.field(name).split()) for name in ("must", "must_not")} if method == "beam" else {}
     options = DecodingOptions(
         method=method,

@@ -17,7 +17,7 @@ from playground.reading.text import normalise
 CELL_LIMIT = 10 * MAX_LINES  # cells in all rows together
 VALUE_LIMIT = CELL_LIMIT // 2  # values in one document held in memory
 BROKEN = object()  # marks an unreadable item
-_PREFIX, _FILLER = 1000, "…" * LINE_LIMIT
+PREFIX, FILLER = 1000, "…" * (LINE_LIMIT + 1)  # of a text that is dropped as too long
 _SPLIT_CREDITS = 20  # distinct credit lines of a credit column
 _MAX_DEPTH = 4  # nested names: "data.answers.text"
 _LANGUAGE_KEYS = ("lang", "language", "locale", "lang_code", "language_code", "code")  # keys for the language of a sentence
@@ -245,7 +245,7 @@ def make_row(line: int, cells: list[str], fault: str = "") -> Row:
     """Makes a row, shortening cells too long to be sentences. A shortened cell stays over the limit even after later clean-up."""
     if max(map(len, cells), default=0) > LINE_LIMIT:
         fault = fault or ("long" if max(map(len, cells[:2])) > LINE_LIMIT else "")
-        cells = [cell[:_PREFIX] + _FILLER if len(cell) > LINE_LIMIT else cell for cell in cells]
+        cells = [cell[:PREFIX] + FILLER if len(cell) > LINE_LIMIT else cell for cell in cells]
     return Row(line, cells, fault)
 
 

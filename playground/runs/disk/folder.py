@@ -256,6 +256,8 @@ def _message(field: Any) -> Refusal | None:
     if field is None:
         return None
     values = {str(name): value for name, value in field["values"].items() if isinstance(value, (str, int, float, dict))}
+    if field["key"] == "runs.tuned" and words.known(words.ENGLISH, str(values.get("name"))):  # as it was saved before 1.0
+        values["name"] = {"key": values["name"]}
     message = Refusal(field["key"], **values)
     for language in words.LANGUAGES:
         words.filled(words.say(language, message.key), values)  # raises for an unknown or incomplete message

@@ -37,7 +37,7 @@ import "./strips.js";
 // What Gradio's listeners call (see ui/listeners.py).
 export { control, train } from "./actions.js";
 export { arrived, listenerInputs as asked, askedForTask, knobsChanged, meet, settings } from "./knobs.js";
-export { readInputs, takeReading } from "../../features/data/reading.js";
+export { readInputs, takeReading, trainOwn } from "../../features/data/reading.js";
 
 const place = (id) => document.getElementById(id);
 

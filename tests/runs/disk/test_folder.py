@@ -173,11 +173,13 @@ def test_what_runs_of_before_do_not_say_is_as_it_was(folder):
     """And a part of a config that is asked for by no one changes nothing."""
     card, history, config = (json.loads((folder / name).read_bytes()) for name in ("run.json", "history.json", "config.json"))
     del card["live"]["memory_mode"], card["first_step"], history["diagnostics"]
-    (folder / "run.json").write_text(json.dumps(card))
+    message = {"key": "runs.tuned", "values": {"name": "tasks.copy.label", "step": 1, "src": "0", "tgt": "0"}}
+    (folder / "run.json").write_text(json.dumps(card | {"message": message}))
     rewrite(folder, "history.json", json.dumps(history).encode())
     rewrite(folder, "config.json", json.dumps(config | {"extra": {}}).encode())
     run = Folder(folder).run
     assert (run.live["memory_mode"], run.first_step, run.history.diagnostics, run.experiment) == ("whole", 0, None, EXPERIMENT)
+    assert "tasks.copy" not in run.message.say("en")
 
 
 def test_a_state_of_another_model_and_other_sentences_are_refused(folder):
