@@ -175,7 +175,7 @@ function encoding(file, at) {
 }
 
 function preview() {
-  const [source, target] = reading.chosen, places = [...new Set([source, target, ...reading.columns.keys()])].slice(0, SHOWN).sort((first, other) => first - other);
+  const [source, target] = reading.chosen, places = [...new Set([source, target, ...reading.columns.keys()])].slice(0, SHOWN).sort((a, b) => a - b);
   const side = (at) => (at === source ? "source" : at === target ? "target" : "");
   const named = (at) => h("th", { scope: "col", dataset: { side: side(at) } }, side(at) ? h("b", {}, say(side(at))) : null, " ", reading.columns[at]);
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col" }, reading.unit), places.map(named)));
