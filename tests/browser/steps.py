@@ -86,7 +86,7 @@ def has_address(page: Page, **wanted: str | None) -> None:
 
 def decoder_rows(written: Sequence[str]) -> list[str]:
     """Returns the names of the decoder's rows that wrote these tokens."""
-    return [f"{read} → {following}" for read, following in zip(["<bos>", *written], [*written, "<eos>"], strict=True)]
+    return [f"{read}→{following}" for read, following in zip(["<bos>", *written], [*written, "<eos>"], strict=True)]
 
 
 def tab(page: Page, name: str) -> Locator:
