@@ -1,8 +1,8 @@
 """The fast decoder of a single sentence, in numpy.
 
 The state of one token is a vector, and its products with matrices are so small that torch would spend most of its time on call overhead;
-numpy's is a third of that: at d_model 64 the batch decoder takes 15.2 ms of a processor for a sentence where this one takes 9.0, at 128
-20.5 and 12.2; the whole Translate panel takes 178 and 143. The arrays are views of the model's parameters.
+numpy's is a third of that: at d_model 64 the batch decoder takes 2.8 ms of a processor for 12 tokens after 12 where this one takes 1.9, at
+128 4.0 and 2.8; of a whole click in Translate, 12 ms, that is a tenth. The arrays are views of the model's parameters.
 """
 
 import math
