@@ -54,8 +54,8 @@ def list_measures(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str,
 
 def read(path: str) -> tuple[dict, dict[str, float]]:
     """Reads a kept file, or that of a version. Returns it and its measures. Raises OSError and ValueError."""
-    file = Path(path) if Path(path).suffix else RESULTS / f"{path}.json"
-    release = json.loads(file.read_text(encoding="utf-8"))
+    version = RESULTS / f"{path}.json"
+    release = json.loads((version if version.exists() else Path(path)).read_text(encoding="utf-8"))
     results = {name: {key: part for key, part in release["benchmarks"][name].items() if key not in ABOUT} for name in release["benchmarks"]}
     return release, dict(list_measures(results))
 
