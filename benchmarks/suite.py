@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if first and first[0] in ("show", "compare"):
         return releases.main(first)
     if first and first[0] in BENCHMARKS:
-        return _run_all({first[0]: first[1:]})
+        return _run(read_options(first[0], first[1:]), first[0])
     about = f"{_listing()}\n\nNAME: only this one, see NAME --help\nshow A, compare A B: the numbers of a version or file, and of two"
     top = argparse.ArgumentParser(prog="python -m benchmarks", description=about, formatter_class=argparse.RawTextHelpFormatter)
     top.add_argument("--list", action="store_true", help="only say which there are")
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.list:
         return 0
     options = ["--smoke"] if chosen.smoke else ["--keep", str(chosen.keep)]
-    code = _run_all(dict.fromkeys(BENCHMARKS, options))
+    code = max([_run(read_options(name, options), name) for name in BENCHMARKS])
     if not chosen.smoke:
         print(f"\n{releases.show_page(str(chosen.keep))}\n\nKept in {chosen.keep}")
     return code
@@ -100,19 +100,14 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _run_all(arguments: dict[str, list[str]]) -> int:
-    """Runs the benchmarks named, with their arguments. Returns the highest exit code."""
-    return max([_run(read_options(name, words), name)[0] for name, words in arguments.items()])
-
-
-def _run(options: argparse.Namespace, name: str) -> tuple[int, dict | None]:
-    """Runs and prints one benchmark. Returns the exit code, and what is kept."""
+def _run(options: argparse.Namespace, name: str) -> int:
+    """Runs, keeps and prints one benchmark. Returns the exit code."""
     module, ran_on = load(name), machine()
     try:
         result = module.run(options)
     except (Missing, Refusal) as problem:
         note(f"{name}: {problem}")
-        return 2, None
+        return 2
     plain = {key: value for key, value in vars(options).items() if key not in ("json", "set", "keep")}
     complete = {"benchmark": name, "machine": ran_on, "settings": plain | {"set": dict(options.set)}, **result}
     if options.keep:
@@ -121,7 +116,7 @@ def _run(options: argparse.Namespace, name: str) -> tuple[int, dict | None]:
         print(json.dumps(complete, default=str))
     else:
         print(f"\n## {name}\n\n{module.ABOUT}\n\n{one_line(ran_on)}\n\n{module.table(result)}", flush=True)
-    return 0, complete
+    return 0
 
 
 def _listing() -> str:
