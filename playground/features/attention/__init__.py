@@ -13,7 +13,7 @@ from playground.features.attention.query import KINDS, HeadAt, Overview, measure
 from playground.features.shared import blocks
 from playground.features.shared.blocks import Saved
 from playground.features.shared.blocks.kind import Hue, MapColours, Miniature, kind
-from playground.features.shared.figures import theme
+from playground.features.shared.figures import theme, tokens
 from playground.features.shared.figures.plain import make_miniature
 from playground.features.shared.figures.theme import PLAIN, Style
 from playground.features.shared.heads import format_number, name_head, say_fact
@@ -279,7 +279,7 @@ def bars(query: np.ndarray, key: np.ndarray, *, kind: str = "cross", style: Styl
         axes[f"yaxis{at + 1}" if at else "yaxis"] = axis | {"zerolinecolor": style.colors["line"], "zerolinewidth": 1}
     x = style.axis(style.word("dimension"), range=[0.4, len(query) + 0.6], showgrid=False, anchor="y3")
     x |= {"showline": True, "linecolor": style.hue(kind), "linewidth": 2}
-    x |= {"tickmode": "linear", "tick0": 1 if len(query) <= 20 else 0, "dtick": _label_interval(len(query), style.width)}
+    x |= {"tickmode": "linear", "tick0": 1 if len(query) <= 20 else 0, "dtick": tokens.thinning((style.width - 70) / len(query), 24)}
     return {"data": data, "layout": style.layout(height + 58, (56, 12, 12, 46), xaxis=x, **axes, barmode="overlay", bargap=0.15)}
 
 
@@ -288,8 +288,3 @@ def _choose_ticks(most: float) -> list[float]:
     power = 10.0 ** np.floor(np.log10(most))
     mark = float(f"{max(step * power for step in (1, 2, 5) if step * power <= most):.3g}")
     return [-mark, 0, mark]
-
-
-def _label_interval(count: int, width: int) -> int:
-    """Returns the distance in dimensions of the numbers below the bars."""
-    return next((step for step in (1, 2, 4, 5, 10, 20, 50, 100) if step * (width - 70) / count >= 24), 200)
