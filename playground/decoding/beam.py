@@ -88,7 +88,7 @@ Columns = namedtuple("Columns", ("beam", *Node._fields))  # of nodes, an array e
 
 class Beams:
     """The beams of several sources as arrays, so that a step of all takes few calls: the columns of all nodes, and the indices of the best
-    and of the growing ones, by beam and score."""
+    ones, and of the ended and the growing ones among them, by beam and score."""
 
     def __init__(
         self, prefix: tuple[int, ...], logprobs: np.ndarray, width: int, length_penalty: float, limits: Sequence[int],
@@ -96,22 +96,21 @@ class Beams:
     ) -> None:  # fmt: skip
         """logprobs (B, P): of each prefix token for each source; limits (B,): the most tokens of each output."""
         self.prefix, self.width, self.length_penalty, self.constraints = prefix, width, length_penalty, constraints
-        self.limits, self.best = np.minimum(limits, MAX_POSITIONS), np.arange(len(limits))
+        self.limits, best = np.minimum(limits, MAX_POSITIONS), np.arange(len(limits))
         zeros, none = np.zeros(len(limits)), np.zeros(len(limits), int)
-        self.nodes = Columns(self.best, none, none + BOS, none, zeros, zeros, zeros, none)
+        self.nodes = Columns(best, none, none + BOS, none, zeros, zeros, zeros, none)
         for token, values in zip(prefix, logprobs.T, strict=True):
-            self.best = self._extend(self.best, np.full(len(limits), token), values)
-        self.growing = self.best[~self._have_ended(self.best)]
+            best = self._extend(best, np.full(len(limits), token), values)
+        self._set_best(best)
 
     def grow(self, rows: np.ndarray, tokens: np.ndarray, logprobs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Does one step: the token and log probability of each possible extension of a growing hypothesis, whose row is given, all (C,) ->
         the row of the parent and the newest token of each hypothesis that grows on."""
-        ended, begin = self.best[self._have_ended(self.best)], len(self.nodes.beam)
-        candidates = np.concatenate((ended, self._extend(self.growing[rows], tokens, logprobs)))
+        begin = len(self.nodes.beam)
+        candidates = np.concatenate((self.ended, self._extend(self.growing[rows], tokens, logprobs)))
         self.nodes.pruned[candidates] = self.nodes.length[-1]
-        self.best = self._choose(candidates)
+        self._set_best(self._choose(candidates))
         self.nodes.pruned[self.best] = 0
-        self.growing = self.best[~self._have_ended(self.best)]
         return rows[self.growing - begin], self.nodes.token[self.growing]
 
     def _extend(self, parents: np.ndarray, tokens: np.ndarray, logprobs: np.ndarray) -> np.ndarray:
@@ -123,9 +122,10 @@ class Beams:
         self.nodes = Columns(*map(np.concatenate, zip(nodes, children, strict=True)))
         return np.arange(begin, begin + len(parents))
 
-    def _have_ended(self, places: np.ndarray) -> np.ndarray:
+    def _set_best(self, best: np.ndarray) -> None:
         nodes = self.nodes
-        return (nodes.token[places] == EOS) | (nodes.length[places] >= self.limits[nodes.beam[places]])
+        has_ended = (nodes.token[best] == EOS) | (nodes.length[best] >= self.limits[nodes.beam[best]])
+        self.best, self.ended, self.growing = best, best[has_ended], best[~has_ended]
 
     def _choose(self, candidates: np.ndarray) -> np.ndarray:
         """Returns the `width` best of each bank, by beam and score; without constraints there is one bank. A hypothesis that is worse than

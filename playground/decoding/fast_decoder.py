@@ -96,9 +96,9 @@ class FastDecoder:
 
 
 class Layer:
-    """A decoder layer with its caches: keys and values of memory for cross-attention, and the queries, keys and values of the written
-    tokens in one tensor (L, B, 2 H K + D), so that the product of a new token is computed in place. `heads` is the shape of the queries
-    for cross-attention, (B, N, H, K) for at most N targets of each of B sources."""
+    """A decoder layer with its caches: keys and values of memory for cross-attention, and queries, keys and values of the written tokens of
+    all R targets in one tensor (L, R, 2 H K + D), so that the product of a new token is computed in place. `heads` is the shape of the
+    queries for cross-attention, (B, N, H, K) for at most N targets of each of B sources."""
 
     def __init__(self, layer: DecoderLayer, config: ModelConfig, memory: Tensor) -> None:
         own, cross = layer.self_attention, layer.cross_attention
