@@ -3,7 +3,7 @@ of a training step is known by formula.
 
 The first training step of a process imports and initialises for a second, which no visitor should wait for.
 
-Matrix products in bfloat16 are several times faster than in float32 on processors with the instructions, and a hundred times slower
+Matrix products in bfloat16 are two to eight times faster than in float32 on processors with the instructions, and a hundred times slower
 without. A narrow model loses on conversions what it gains on products.
 """
 
@@ -28,11 +28,13 @@ from playground.runs.memory import freeze_objects, keep_free_pages
 from playground.training.loop import Training
 
 log = logging.getLogger(__name__)
-MIN_WIDTH = 256  # d_model from which on products dominate a step
-MIN_SPEEDUP = 3.0  # minimum speed-up of bfloat16 products: the rest of a step gains nothing
-STEP_GAIN = 0.5  # fraction of that speed-up that a step achieves: measured at d_model 256
+WIDTH = 256  # of the products that are measured
+# d_model, and speed-up of products in bfloat16, from which on a whole step gains. On a CPU only wide linear maps are converted.
+GAINS_FROM = {"cpu": (128, 1.5), "gpu": (256, 3.0)}
+CONVERSION = 0.12  # seconds for every second of products in float32: measured at d_model 128 to 512
 SAMPLE_SECONDS = 0.004  # minimum duration of a product that is timed
 ROWS = (16, 1024)  # of the product: from the minimum, which is fast even where bfloat16 is emulated, to the maximum
+ROUNDS = 5
 TIMED_STEPS = 8  # steps, of which the fastest counts
 SMALL = {"threads": 1, "train_size": 200, "validation_size": 10}
 TINY = {**SMALL, "d_model": 8, "d_ff": 8, "n_heads": 1}  # its step is all call overhead and no arithmetic
@@ -143,8 +145,17 @@ def product_speedup(experiment: Experiment, device: str = "cpu") -> float:
     """Returns the speed-up of the training's products over float32, conversions included."""
     if precision(experiment.training.precision, experiment.model.d_model, device) == "float32":
         return 1.0
+    return 1 / (1 / _measure_ratio(device) + CONVERSION)
+
+
+@cache
+def _measure_ratio(device: str) -> float:
+    """Measures how many times as fast as in float32 products are in bfloat16: the fastest of both, which alternate, so that the choice of a
+    precision depends on the machine and not on its load."""
     with _measuring:
-        return STEP_GAIN * measure_rate(MIN_WIDTH, torch.bfloat16, device) / measure_rate(MIN_WIDTH, torch.float32, device)
+        rounds = [[measure_rate(WIDTH, dtype, device) for dtype in (torch.bfloat16, torch.float32)] for _ in range(ROUNDS)]
+    narrow, wide = map(max, zip(*rounds, strict=True))
+    return narrow / wide
 
 
 def count_layers(experiment: Experiment) -> int:
@@ -181,20 +192,18 @@ def precision(wanted: str, d_model: int, device: str) -> str:
     fails."""
     if wanted != "auto":
         return wanted
-    if d_model < MIN_WIDTH:
+    width, speedup = GAINS_FROM["cpu" if device == "cpu" else "gpu"]
+    if d_model < width:
         return "float32"
     try:
-        with _measuring:
-            ratio = measure_rate(MIN_WIDTH, torch.bfloat16, device) / measure_rate(MIN_WIDTH, torch.float32, device)
+        return "bfloat16" if _measure_ratio(device) >= speedup else "float32"
     except Exception as error:
         log.warning("products on %s could not be measured: %r", device, error)
         return "float32"
-    return "bfloat16" if ratio > MIN_SPEEDUP else "float32"
 
 
-@cache
 def measure_rate(width: int, dtype: torch.dtype, device: str) -> float:
-    """Measures operations per second of a matrix product of this width on one thread, cached."""
+    """Measures operations per second of a matrix product of this width on one thread."""
     weight = torch.ones(width, width, dtype=dtype, device=device)
     rows, most = ROWS
     while True:

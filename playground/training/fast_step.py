@@ -23,7 +23,7 @@ from playground.config import PAD
 from playground.data.batches import Batch, pad_to_multiple
 from playground.model.costs import CHUNK, is_chunked
 from playground.model.transformer import Transformer
-from playground.training.replicas import SIZES, product_like
+from playground.training.replicas import SIZES, multiply
 
 
 def uses_chunks(model: Transformer, tgt_in: Tensor) -> bool:
@@ -42,14 +42,14 @@ def skip_projection(model: Transformer) -> Iterator[None]:
         del model.project
 
 
-def chunked_cross_entropy(states: Tensor, weight: Tensor, bias: Tensor | None, tgt_out: Tensor, label_smoothing: float = 0.0) -> Tensor:
+def chunked_cross_entropy(
+    states: Tensor, weight: Tensor, bias: Tensor | None, tgt_out: Tensor, label_smoothing: float = 0.0, dtype: torch.dtype = torch.float32
+) -> Tensor:
     """Computes `cross_entropy` of the logits states W^T + b. states (B, T, D), weight (V, D), bias (V,), tgt_out (B, T) -> a scalar.
 
-    Under autocast the products are computed in its dtype and everything else in float32, as without chunks.
+    The products are computed in `dtype` and everything else in float32.
     """
-    kind = states.device.type
-    dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
-    with torch.autocast(kind, enabled=False):
+    with torch.autocast(states.device.type, enabled=False):
         return _ChunkedLoss.apply(states.flatten(0, 1), weight, bias, tgt_out.flatten(), label_smoothing, dtype)
 
 
@@ -69,13 +69,13 @@ class _ChunkedLoss(torch.autograd.Function):
         x, targets = F.pad(states, (0, 0, 0, missing)), F.pad(targets, (0, missing), value=PAD)[:, None]
         real = targets != PAD
         shares = real / real.sum()  # weight of each token in the mean (N, 1)
-        weighted, factor, product = (x * shares).to(dtype), weight.to(dtype), product_like(weight.to(dtype))
+        weighted, factor = (x * shares).to(dtype), weight.to(dtype)
         shift = None if bias is None else bias.to(dtype)
         loss, to_states, to_weight = shares.new_zeros(()), torch.empty_like(x), weight.new_zeros(weight.shape[::-1])
         to_bias = None if bias is None else torch.zeros_like(bias)
         parts = (of_all.split(rows) for of_all in (x.to(dtype), weighted, to_states, targets, shares))
         for chunk, weighted_chunk, to_chunk, target, share in zip(*parts, strict=True):
-            logits = product(chunk, factor, shift).float()
+            logits = multiply(chunk, factor, shift).float()
             gradient = logits.softmax(dim=-1)
             # The likeliest token's probability is at least 1 / V, so its logarithm is exact where another token's would not be.
             normaliser = logits.amax(dim=-1, keepdim=True) - gradient.amax(dim=-1, keepdim=True).log()
@@ -86,8 +86,8 @@ class _ChunkedLoss(torch.autograd.Function):
             loss += (losses * share).sum()
             gradient.scatter_add_(1, target, gradient.new_full(target.shape, smoothing - 1))
             narrow = gradient.to(dtype)
-            torch.mul(product(narrow, factor.t()), share, out=to_chunk)
-            to_weight += product(weighted_chunk.t(), narrow.t())  # the wider of the two at the right, as in replicas.py
+            torch.mul(multiply(narrow, factor.t()), share, out=to_chunk)
+            to_weight += multiply(weighted_chunk.t(), narrow.t())  # the wider of the two at the right, as in replicas.py
             if to_bias is not None:
                 to_bias.addmv_(gradient.t(), share.squeeze(1))
         ctx.save_for_backward(to_states[:count], to_weight, to_bias)

@@ -74,8 +74,8 @@ class Training:
     A batch is split into as many parts as the experiment has threads. `parallel_map` computes them: one after the other, like `map`, or in
     parallel if the caller has spare cores. The sums are the same, so the losses are.
 
-    With `precision` "bfloat16" the products of a step are computed in bfloat16; parameters, norms, softmax and sums stay float32, and so
-    does validation.
+    With `precision` "bfloat16" the products of a step are computed in bfloat16 (on a CPU those of wide linear maps only, see replicas.py);
+    parameters, norms, softmax and sums stay float32, and so does validation.
     """
 
     def __init__(self, experiment: Experiment, corpus: Corpus, device: torch.device | str = "cpu", precision: str = "float32") -> None:
@@ -88,7 +88,8 @@ class Training:
         self.variant = variant_of(experiment.model)
         self.parallel_map: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map
         micro_batches = config.threads if self.device.type == "cpu" and not experiment.model.alteration.needs_whole_batch else 1
-        self.replicas = [replica(self.model).train() for _ in range(micro_batches)]
+        self.product_dtype = getattr(torch, precision)
+        self.replicas = [replica(self.model, self.product_dtype).train() for _ in range(micro_batches)]
         self.captured_steps = (
             CapturedSteps(record_cuda_graph(self.replicas[0].generator)) if self.device.type == "cuda" else None
         )
@@ -249,12 +250,12 @@ class Training:
         """Returns the part's contribution to the loss of the whole batch, with its graph."""
         model, batch, smoothing = micro_batch.replica, micro_batch.batch, self._config.label_smoothing
         chunked = not self.variant.loss and uses_chunks(model, batch.tgt_in)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type != "cpu" and self.precision == "bfloat16"):
             with skip_projection(model) if chunked else nullcontext():
                 output = model(batch.src, batch.tgt_in, batch.packing).logits
             if chunked:
-                projection = model.projection
-                return chunked_cross_entropy(output, projection.weight, projection.bias, batch.tgt_out, smoothing) * micro_batch.share
+                matrix = model.projection.weight, model.projection.bias
+                return chunked_cross_entropy(output, *matrix, batch.tgt_out, smoothing, self.product_dtype) * micro_batch.share
         return (self.variant.loss or cross_entropy)(output.float(), batch.tgt_out, smoothing) * micro_batch.share
 
     def move(self, gradients: list[Tensor], grad_norm: Tensor, rate: float | Tensor) -> None:

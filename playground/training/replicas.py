@@ -4,7 +4,6 @@ They have their own modules, dropout masks and hooks, and share one set of param
 parameters, never a half-applied update.
 """
 
-from collections.abc import Callable
 from functools import cache
 
 import torch
@@ -19,8 +18,9 @@ from playground.model.parts import Dropout, Linear
 from playground.model.transformer import Transformer
 
 
-def replica(model: Transformer) -> Transformer:
-    """Returns a copy that shares the model's parameters, with attention that returns no weights and its own generator for dropout."""
+def replica(model: Transformer, product_dtype: torch.dtype = torch.float32) -> Transformer:
+    """Returns a copy that shares the model's parameters, with attention that returns no weights and its own generator for dropout. On a CPU
+    its linear maps multiply in `product_dtype`."""
     copy = shared_copy(model, torch.Generator(model.generator.device))
     on_cpu = model.generator.device.type == "cpu"
     if not on_cpu:  # cuDNN's backward pass of a fully masked row returns NaN, seen with bfloat16 and 64 tokens
@@ -30,6 +30,7 @@ def replica(model: Transformer) -> Transformer:
             module.__class__ = _faster(FastAttention, type(module))
         if isinstance(module, Linear) and module is not copy.projection and on_cpu and has_onednn():  # the projection would copy its logits
             module.__class__ = _faster(FastLinear, type(module))
+            module.product_dtype = product_dtype
         if isinstance(module, Dropout) and on_cpu:
             module.__class__ = _faster(FastDropout, type(module))
     return copy
@@ -60,7 +61,7 @@ def fast_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, power: 
     """
     if not dropout.active:
         return F.scaled_dot_product_attention(q, k, v, mask, scale=None if power == 0.5 else q.shape[-1] ** -power), None
-    if mask is None or q.device.type != "cpu" or q.dtype != torch.float32 or torch.is_autocast_enabled("cpu"):
+    if mask is None or q.device.type != "cpu" or q.dtype != torch.float32:
         return scaled_dot_product_attention(q, k, v, mask, power, dropout)
     multipliers = dropout.multipliers(q.new_empty(*q.shape[:-1], k.shape[-2]))
     return _Attention.apply(q, k, v, mask, q.shape[-1] ** -power, multipliers), None
@@ -102,23 +103,28 @@ class _Attention(torch.autograd.Function):
 #
 # oneDNN compiles code per shape, in a third of a millisecond and up to 0.6 MB, in an LRU cache (see playground/__init__). Batches have ever
 # new shapes, so the rows of a product are padded to one of SIZES numbers between one power of two and the next.
+#
+# In bfloat16 a product takes half of float32's time on processors with the instructions, and less with matrix units. Only these products
+# are rounded: attention, norms, sums and whatever a layer returns stay float32, so little is lost on conversions.
 SIZES = 16
 FEW = 128  # rows: with fewer a product is too small to gain
+SMALLEST = {torch.float32: LARGE, torch.bfloat16: 2**14}  # numbers of a matrix from which its products gain: measured
 
 
 class FastLinear(Linear):
     """The linear map by `fast_linear`."""
 
+    product_dtype = torch.float32
+
     def forward(self, x: Tensor) -> Tensor:
-        return fast_linear(x, self.weight, self.bias)
+        return fast_linear(x, self.weight, self.bias, self.product_dtype)
 
 
-def fast_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Computes x W^T + b, as F.linear. x (..., I), weight (O, I), bias (O,) -> (..., O)."""
-    small = weight.numel() < LARGE or x.shape[:-1].numel() < FEW
-    if small or x.dtype != torch.float32 or torch.is_autocast_enabled(x.device.type):
+def fast_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Computes x W^T + b, as F.linear, with products in `dtype`. x (..., I), weight (O, I), bias (O,) -> (..., O)."""
+    if weight.numel() < SMALLEST[dtype] or x.shape[:-1].numel() < FEW or x.dtype != torch.float32:
         return F.linear(x, weight, bias)
-    return _Linear.apply(x, weight, bias)
+    return _Linear.apply(x, weight, bias, dtype)
 
 
 def has_onednn() -> bool:
@@ -126,41 +132,42 @@ def has_onednn() -> bool:
     return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
 
-def product_like(x: Tensor) -> Callable[..., Tensor]:
-    """Returns the faster function for x W^T + b on tensors of this dtype and device, if their shapes are few; it has no gradient."""
-    return _product if x.dtype == torch.float32 and x.device.type == "cpu" and has_onednn() else F.linear
+def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Computes x W^T + b, as F.linear, without a gradient, but faster where shapes are few."""
+    if x.dtype == torch.float32 and x.device.type == "cpu" and has_onednn():
+        return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+    return F.linear(x, weight, bias)  # in bfloat16 torch itself takes oneDNN's
 
 
 class _Linear(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: torch.autograd.function.FunctionCtx, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    def forward(ctx: torch.autograd.function.FunctionCtx, x: Tensor, weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Tensor:
         ctx.save_for_backward(x, weight)  # x as it is, shared with other users: padded, each product would hold its own copy
-        ctx.biased = bias is not None
-        return _product(_pad_rows(x.flatten(0, -2)), weight, bias)[: x.shape[:-1].numel()].view(*x.shape[:-1], len(weight))
+        ctx.biased, ctx.dtype = bias is not None, dtype
+        out = multiply(_rows(x, dtype), weight.to(dtype), None if bias is None else bias.to(dtype))
+        return out[: x.shape[:-1].numel()].view(*x.shape[:-1], len(weight)).float()
 
     @staticmethod
     @once_differentiable
     def backward(ctx: torch.autograd.function.FunctionCtx, gradient: Tensor) -> tuple[Tensor | None, ...]:
         x, weight = ctx.saved_tensors
-        grads = gradient.flatten(0, -2)
-        padded, rows = _pad_rows(grads), _pad_rows(x.flatten(0, -2))
-        to_x = _product(padded, weight.t())[: len(grads)].view(*gradient.shape[:-1], -1) if ctx.needs_input_grad[0] else None
-        return to_x, _weight_gradient(padded, rows), grads.sum(dim=0) if ctx.biased else None
+        grads, rows = _rows(gradient, ctx.dtype), _rows(x, ctx.dtype)
+        to_x = None
+        if ctx.needs_input_grad[0]:
+            to_x = multiply(grads, weight.to(ctx.dtype).t())[: x.shape[:-1].numel()].view(x.shape).float()
+        return to_x, _weight_gradient(grads, rows).float(), gradient.flatten(0, -2).sum(dim=0) if ctx.biased else None, None
 
 
 def _weight_gradient(gradient: Tensor, rows: Tensor) -> Tensor:
     """Computes G^T X. (N, O), (N, I) -> (O, I). The wider one stands at the right: with a vocabulary of 8,000 that is 4 times faster."""
     if gradient.shape[1] > rows.shape[1]:
-        return _product(rows.t(), gradient.t()).t().contiguous()
-    return _product(gradient.t(), rows.t())
+        return multiply(rows.t(), gradient.t()).t().contiguous()
+    return multiply(gradient.t(), rows.t())
 
 
-def _product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
-
-
-def _pad_rows(rows: Tensor) -> Tensor:
-    """Pads with zero rows to one of few row counts. (N, I) -> (N or more, I)."""
+def _rows(x: Tensor, dtype: torch.dtype) -> Tensor:
+    """Returns the rows in `dtype`, padded with zero rows to one of few row counts. (..., I) -> (N or more, I)."""
+    rows = x.flatten(0, -2).to(dtype)
     step = 1 << max(len(rows).bit_length() - SIZES.bit_length(), 0)
     return F.pad(rows, (0, 0, 0, missing)) if (missing := -len(rows) % step) else rows
 

@@ -157,15 +157,18 @@ def test_just_that_share_of_all_levels_is_dropped_and_the_rest_divided_by_what_i
 @pytest.mark.parametrize(("rows", "inner", "outer"), [((9, 25), 16, 40), ((300,), 40, 16), ((11, 13), 8, 8), ((2, 3), 8, 8)])
 @pytest.mark.parametrize("biased", [True, False])
 def test_the_linear_map_and_its_gradients_are_torch_s(rows, inner, outer, biased, monkeypatch):
-    monkeypatch.setattr(replicas, "LARGE", 0)
+    monkeypatch.setattr(replicas, "SMALLEST", {torch.float32: 0, torch.bfloat16: 0})
     generator = torch.Generator().manual_seed(1)
     inputs = [torch.randn(*shape, generator=generator, requires_grad=True) for shape in ((*rows, inner), (outer, inner), (outer,))]
     inputs = inputs if biased else inputs[:2]
     results = []
-    for linear in (fast_linear, F.linear):
+    for linear in (fast_linear, F.linear, lambda *given: fast_linear(*given, *[None][biased:], torch.bfloat16)):
         out = linear(*inputs)
-        results.append((out, *torch.autograd.grad((out * out.detach().cos()).sum(), inputs)))
-    torch.testing.assert_close(*results, rtol=1e-4, atol=1e-4)
+        results.append((out, *torch.autograd.grad((out * torch.arange(out.numel()).view(out.shape).cos()).sum(), inputs)))
+    torch.testing.assert_close(*results[:2], rtol=1e-4, atol=1e-4)
+    for rounded, exact in zip(results[2][:3], results[1], strict=False):
+        assert rounded.dtype == torch.float32
+        assert 0 < (rounded - exact).norm() < 0.01 * exact.norm() or rows == (2, 3), "8 bits"
 
 
 class Recorder:

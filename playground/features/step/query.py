@@ -13,7 +13,7 @@ from playground.config import Refusal
 from playground.data.batches import batches
 from playground.data.corpus import Corpus
 from playground.features.shared.queries.reader import Reader
-from playground.features.step.rows_query import part_of, to_array
+from playground.features.step.rows_query import part_of
 from playground.inspection.backward import LINEAR, Entry, Site
 from playground.model.costs import parameter_count
 from playground.runs.disk.folder import Folder
@@ -76,7 +76,7 @@ class TakenStep:
     def logit_gradients(self, row: int, length: int) -> np.ndarray:
         """Returns the gradients (T, V) of the first `length` tokens of a row of the batch."""
         part, at = part_of(self.slow, row)
-        return to_array(self.slow.flows["projection"][part].gradient[at, :length])
+        return self.slow.flows["projection"][part].gradient[at, :length].numpy()
 
 
 def training_step(reader: Reader, runs: Runs, run: Run, step: int | None) -> TakenStep:
@@ -177,7 +177,7 @@ def sites(slow: SlowStep, parameter: str) -> list[Site]:
     places = []
     for module, role in slow.uses[parameter]:
         if module in slow.flows:
-            flows = [tuple(map(to_array, flow)) for flow in slow.flows[module]]
+            flows = [tuple(tensor.numpy() for tensor in flow) for flow in slow.flows[module]]
             places.append(Site(module, slow.kinds[module], role, flows, slow.eps.get(module, 0.0)))
     return places
 

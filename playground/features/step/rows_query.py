@@ -66,10 +66,6 @@ def batch_rows(slow: SlowStep) -> BatchRows:
     )
 
 
-def to_array(tensor: Tensor) -> np.ndarray:
-    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
-
-
 def part_of(slow: SlowStep, row: int) -> tuple[int, int]:
     """Returns (the part of the batch that holds a row, the row's index there)."""
     return row % len(slow.parts), row // len(slow.parts)
@@ -100,8 +96,7 @@ def score_gradients(slow: SlowStep, name: str, row: int, head: int) -> ScoreGrad
     at the head's output; the scores are the softmax's input."""
     part, at = part_of(slow, row)
     attention = slow.attentions[name][part]
-    q, k, v, delta = (tensor[at, head].float() if tensor.dtype == torch.bfloat16 else tensor[at, head]
-                      for tensor in (attention.q, attention.k, attention.v, attention.gradient))  # fmt: skip
+    q, k, v, delta = (tensor[at, head] for tensor in (attention.q, attention.k, attention.v, attention.gradient))
     mask, dropout = attention.mask[at, 0], None if attention.multipliers is None else attention.multipliers[at, head]
     with torch.enable_grad():
         scores = (q @ k.T / q.shape[-1] ** attention.power + torch.where(mask, 0.0, MASKED)).requires_grad_()
@@ -118,13 +113,13 @@ def score_gradients(slow: SlowStep, name: str, row: int, head: int) -> ScoreGrad
 def stream_gradient(slow: SlowStep, name: str, row: int) -> np.ndarray:
     """Returns the gradient (L, D) of the input of sublayer `name`, at every token of a row of the batch."""
     part, at = part_of(slow, row)
-    return to_array(slow.sums[name][part].of_x[at])
+    return slow.sums[name][part].of_x[at].numpy()
 
 
 def residual_gradient(slow: SlowStep, name: str, row: int, place: int) -> np.ndarray:
     """Returns the gradient (D,) of the sum after that sublayer, which a residual connection passes back unchanged."""
     part, at = part_of(slow, row)
-    return to_array(slow.sums[name][part].of_sum[at, place])
+    return slow.sums[name][part].of_sum[at, place].numpy()
 
 
 def readers(slow: SlowStep, name: str, row: int, place: int, dim: int) -> list[Reader]:
@@ -133,7 +128,7 @@ def readers(slow: SlowStep, name: str, row: int, place: int, dim: int) -> list[R
     matrices = []
     for symbol in READERS[name.rpartition(".")[2]]:
         weight = slow.before[f"{name}.{symbol}.weight"]
-        matrices.append(Reader(symbol, dim, to_array(weight[:, dim]), to_array(slow.flows[f"{name}.{symbol}"][part].gradient[at, place])))
+        matrices.append(Reader(symbol, dim, weight[:, dim].numpy(), slow.flows[f"{name}.{symbol}"][part].gradient[at, place].numpy()))
     return matrices
 
 
@@ -142,6 +137,6 @@ def norm_before(slow: SlowStep, name: str, row: int, place: int) -> NormBefore:
     layer, _, sublayer = name.rpartition(".")
     norm = next(f"{layer}.{norm}" for norm, of in NORMS[layer.partition(".")[0]].items() if of == sublayer)
     part, at = part_of(slow, row)
-    x, error = (to_array(tensor[at, place]).astype(np.float64) for tensor in slow.flows[norm][part])
+    x, error = (tensor[at, place].double().numpy() for tensor in slow.flows[norm][part])
     deviation = float(np.sqrt(x.var() + slow.eps[norm]))
-    return NormBefore((x - x.mean()) / deviation, deviation, error * to_array(slow.before[f"{norm}.weight"]))
+    return NormBefore((x - x.mean()) / deviation, deviation, error * slow.before[f"{norm}.weight"].numpy())
