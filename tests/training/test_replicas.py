@@ -166,9 +166,8 @@ def test_the_linear_map_and_its_gradients_are_torch_s(rows, inner, outer, biased
         out = linear(*inputs)
         results.append((out, *torch.autograd.grad((out * torch.arange(out.numel()).view(out.shape).cos()).sum(), inputs)))
     torch.testing.assert_close(*results[:2], rtol=1e-4, atol=1e-4)
-    for rounded, exact in zip(results[2][:3], results[1], strict=False):
-        assert rounded.dtype == torch.float32
-        assert 0 < (rounded - exact).norm() < 0.01 * exact.norm() or rows == (2, 3), "8 bits"
+    off = [(rounded - exact).norm() / exact.norm() for rounded, exact in zip(results[2][:3], results[1], strict=False)]
+    assert all(0 < one < 0.01 for one in off) or rows == (2, 3), "8 bits, and too few rows to gain"
 
 
 class Recorder:
