@@ -17,6 +17,7 @@ from playground.decoding import greedy, limit_output
 from playground.model.transformer import Transformer
 from playground.reading.column_mapping import Choices
 from playground.reading.pairs import Pairs
+from playground.runs.machine_speed import execution_plan
 from playground.runs.upload_process import read
 from playground.training.bleu import score_outputs
 from playground.training.loop import Training
@@ -66,16 +67,16 @@ def _row(name: str, options: argparse.Namespace) -> dict:
     pairs, new_pairs = _read_task(name, options)
     experiment = Experiment().with_(**{"task": "own", "threads": 1, **suggest(pairs).knobs, **dict(options.set)})
     corpus = build_corpus(experiment.data, pairs, experiment.model.share_embeddings == "all")
-    training, started = Training(experiment, corpus), time.process_time()
+    training, started = Training(experiment, corpus, precision=execution_plan(experiment, "cpu")["precision"]), time.process_time()
     for step in training.steps():
         if step.step % 200 == 0:
             note(f"{name}: step {step.step}, loss {step.loss:.3f}, {time.process_time() - started:.0f} s of the processor")
     took, score = time.process_time() - started, partial(scores_of, training.model, corpus)
     held = [item.src for item in corpus.heldout[: options.new_pairs]]
-    new = score([src for src, _ in new_pairs], [(tgt,) for _, tgt in new_pairs]) if new_pairs else None
     return {
-        "task": name, "pairs": len(pairs.pairs), "steps": training.step, "cpu_seconds": took,
-        "held_out": score(held, [corpus.references[src] for src in held]), "new": new, "knobs": experiment.difference(),
+        "task": name, "pairs": len(pairs.pairs), "steps": training.step, "cpu_seconds": took, "knobs": experiment.difference(),
+        "held_out": score(held, [corpus.references[src] for src in held]),
+        "new": score([src for src, _ in new_pairs], [(tgt,) for _, tgt in new_pairs]) if new_pairs else None,
     }  # fmt: skip
 
 
@@ -84,8 +85,8 @@ def scores_of(model: Transformer, corpus: Corpus, sources: list[str], references
     texts = []
     for start in range(0, len(sources), ROWS):
         ids = [corpus.src_tokenizer.encode(source) for source in sources[start : start + ROWS]]
-        hypotheses = greedy(model, ids, limit_output(corpus.longest_target, max(map(len, ids))))
-        texts += [corpus.tgt_tokenizer.decode(hypothesis.ids) for hypothesis in hypotheses]
+        most = limit_output(corpus.longest_target, max(map(len, ids)))
+        texts += [corpus.tgt_tokenizer.decode(hypothesis.ids) for hypothesis in greedy(model, ids, most)]
     scored = score_outputs(texts, references)
     return {"asked": len(texts), "exact": scored.exact_match, "bleu": scored.measured.bleu, "chrf": scored.measured.chrf}
 
