@@ -129,6 +129,7 @@ def test_a_release_is_kept_on_one_page_and_what_got_worse_is_marked(capsys, monk
     files = [str(tmp_path / "old.json"), str(tmp_path / "new.json")]
     monkeypatch.setattr(suite, "_run", lambda options, name: 2)
     assert suite.main(["--keep", files[0]]) == 1  # no benchmark could run
+    (tmp_path / "old.json").write_text(json.dumps({"at": "2020", "benchmarks": {"page": {"machine": machine()}}}))  # one date for all
     for file, rate, p95 in zip(files, (10.0, 8.0), (0.2, 0.1), strict=True):
         results = {"step_rate": {"rows": [row | {"rate": summary([rate])}]}, "classroom": {"times": {"own run": {"count": 9, "p95": p95}}}}
         for part, result in results.items():  # one benchmark after the other
@@ -137,7 +138,7 @@ def test_a_release_is_kept_on_one_page_and_what_got_worse_is_marked(capsys, monk
     rows = re.findall(r"(\w+) +\|[^|]*\|[^|]*\| +([\d.]+) \| +(\w*)", capsys.readouterr().out)
     assert rows == [("rate", "0.80", "worse"), ("p95", "2.00", "")]
     assert suite.main(["show", files[0]]) == 0
-    assert re.search(r"default rate \| +10 \| +1.50 \|", capsys.readouterr().out)
+    assert re.search(r"page 2020, step_rate 2.* UTC(.|\n)*default rate \| +10 \| +1.50 \|", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(("arguments", "reason"), [
