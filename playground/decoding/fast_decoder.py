@@ -102,8 +102,9 @@ class Layer:
 
     def __init__(self, layer: DecoderLayer, config: ModelConfig, memory: Tensor) -> None:
         own, cross = layer.self_attention, layer.cross_attention
-        self.weight, self.bias = join_weights(own.W_q, own.W_k, own.W_v)
-        self.weight = self.weight.t()
+        joined = own.W_q, own.W_k, own.W_v  # one product instead of three
+        self.weight = torch.cat([part.weight for part in joined]).t()
+        self.bias = None if own.W_q.bias is None else torch.cat([part.bias for part in joined])
         self.angles = None if own.rotary is None else angles(own.rotary)
         self.own_out, self.query, self.cross_out = linear(own.W_o), linear(cross.W_q), linear(cross.W_o)
         self.heads, self.scale, self.config = (config.n_heads, head_widths(config)[0]), scale(own), config
@@ -211,12 +212,6 @@ def linear(module: nn.Linear) -> Map:
     weight, bias = weight_and_bias(module)
     transposed = weight.t()
     return (lambda x: torch.mm(x, transposed)) if bias is None else (lambda x: torch.addmm(bias, x, transposed))
-
-
-def join_weights(*parts: nn.Linear) -> tuple[Tensor, Tensor | None]:
-    """Concatenates the matrices and biases of several linear maps, for one product instead of many."""
-    bias = None if parts[0].bias is None else torch.cat([part.bias for part in parts])
-    return torch.cat([part.weight for part in parts]), bias
 
 
 def norm(module: nn.Module) -> Map:
