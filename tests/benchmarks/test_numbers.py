@@ -37,8 +37,7 @@ def test_summaries_count_what_was_never_reached_as_later_than_any(values, three,
 
 @given(st.lists(st.integers(), min_size=1), st.floats(0.01, 1))
 def test_a_percentile_is_the_smallest_value_that_the_share_does_not_exceed(values, share):
-    value = percentile(values, share)
-    assert value in values
+    assert (value := percentile(values, share)) in values
     assert sum(number <= value for number in values) >= share * len(values) > sum(number < value for number in values)
 
 
