@@ -43,15 +43,9 @@ def _row(bench: ControlledExperiment, options: argparse.Namespace) -> dict:
         per_seed.append(results)
     over_all = bench.verdict([list(results) for results in zip(*per_seed, strict=True)])
     row = {
-        "lab": bench.name,
-        "arms": len(per_seed[0]),
-        "cpu_seconds": summary(took),
-        "answers": answers,
-        "expects": bench.expects,
-        "holds": holds(bench, answers),
-        "overall": "" if bench.is_mystery else over_all.answer,
-        "numbers": dict(over_all.numbers),
-    }
+        "lab": bench.name, "arms": len(per_seed[0]), "cpu_seconds": summary(took), "answers": answers, "expects": bench.expects,
+        "holds": holds(bench, answers), "overall": "" if bench.is_mystery else over_all.answer, "numbers": dict(over_all.numbers),
+    }  # fmt: skip
     note(f"{bench.name:<20} {show_summary(row['cpu_seconds'], seconds)} s   {', '.join(answers)}; {row['holds'] or '–'}")
     return row
 

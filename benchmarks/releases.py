@@ -20,7 +20,7 @@ MORE_IS_BETTER = (
     "rate", "tokens", "steps_per_second", "tokens_per_second", "heldout", "harder", "right", "exact", "bleu", "chrf", "together", "share",
 )  # fmt: skip
 SIDE = ("ratio", "padding")  # measured against another row, or of the data: no release is better or worse by them
-ABOUT = ("machine", "settings")  # of a benchmark's result
+ABOUT = ("at", "machine", "settings")  # of a benchmark's result
 CHANGED = 1.1  # times slower, larger or less that are pointed at
 PAGE = (  # patterns of the measures that stand on the one page, against what others reach
     "tasks * default heldout", "tasks reverse * seconds", "page start answer", "page start picture", "page first_load lines * picture",
@@ -31,9 +31,9 @@ RATIOS = "Ratio: of steps, times as fast as nn.Transformer; of decoding, the pro
 
 
 def keep(name: str, result: dict, path: Path) -> None:
-    """Writes the result of a benchmark, as `--json` prints it, beside those of other benchmarks that the file has."""
-    results = json.loads(path.read_text(encoding="utf-8"))["benchmarks"] if path.exists() else {}
-    release = {"version": __version__, "at": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "benchmarks": results | {name: result}}
+    """Writes the result of a benchmark, as `--json` prints it, and its date, beside those of other benchmarks that the file has."""
+    results, now = read(str(path))[0]["benchmarks"] if path.exists() else {}, time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+    release = {"version": __version__, "at": now, "benchmarks": results | {name: {"at": now, **result}}}
     path.write_text(json.dumps(release, default=str), encoding="utf-8")
 
 
@@ -56,6 +56,7 @@ def read(path: str) -> tuple[dict, dict[str, float]]:
     """Reads a kept file, or that of a version. Returns it and its measures. Raises OSError and ValueError."""
     version = RESULTS / f"{path}.json"
     release = json.loads((version if version.exists() else Path(path)).read_text(encoding="utf-8"))
+    release["benchmarks"] = {name: {"at": release["at"], **result} for name, result in release["benchmarks"].items()}  # once one for all
     results = {name: {key: part for key, part in release["benchmarks"][name].items() if key not in ABOUT} for name in release["benchmarks"]}
     return release, dict(list_measures(results))
 
@@ -70,7 +71,8 @@ def show_page(path: str) -> str:
         if any(fnmatch(name, pattern) for pattern in PAGE)
     ]
     machines = {one_line(result["machine"] | {"load_before": None}) for result in release["benchmarks"].values()}
-    return "\n\n".join([f"# {release['version']}, {release['at']}", *machines, markdown(("what", "median", "ratio"), rows), RATIOS])
+    dates = "Measured: " + ", ".join(f"{name} {result['at']}" for name, result in release["benchmarks"].items())
+    return "\n\n".join([f"# {release['version']}", dates, *machines, markdown(("what", "median", "ratio"), rows), RATIOS])
 
 
 def compare(first: str, second: str) -> str:

@@ -23,7 +23,7 @@ class Missing(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one benchmark, or all of them and keeps their numbers; or shows kept ones. Returns the exit code: 2 for what was missing or
-    refused."""
+    refused, 1 if there are no numbers to show."""
     first = [*(sys.argv[1:] if arguments is None else arguments)]
     if first and first[0] in ("show", "compare"):
         return releases.main(first)
@@ -40,8 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     options = ["--smoke"] if chosen.smoke else ["--keep", str(chosen.keep)]
     code = max([_run(read_options(name, options), name) for name in BENCHMARKS])
-    if not chosen.smoke:
-        print(f"\n{releases.show_page(str(chosen.keep))}\n\nKept in {chosen.keep}")
+    if chosen.smoke:
+        return code
+    if not chosen.keep.exists():
+        note(f"No benchmark could run, so {chosen.keep} has no numbers to show.")
+        return 1
+    print(f"\n{releases.show_page(str(chosen.keep))}\n\nKept in {chosen.keep}")
     return code
 
 

@@ -101,6 +101,7 @@ class Beams:
         self.nodes = Columns(best, none, none + BOS, none, zeros, zeros, zeros, none)
         for token, values in zip(prefix, logprobs.T, strict=True):
             best = self._extend(best, np.full(len(limits), token), values)
+        self.nodes.pruned[:] = 0
         self._set_best(best)
 
     def grow(self, rows: np.ndarray, tokens: np.ndarray, logprobs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -115,12 +116,10 @@ class Beams:
 
     def _extend(self, parents: np.ndarray, tokens: np.ndarray, logprobs: np.ndarray) -> np.ndarray:
         """Appends a child of each parent and returns their indices."""
-        nodes, begin = self.nodes, len(self.nodes.beam)
-        lengths, totals = nodes.length[parents] + 1, nodes.total[parents] + logprobs
-        scores, pruned = penalise_length(totals, lengths, self.length_penalty), np.zeros_like(parents)
-        children = Columns(nodes.beam[parents], parents, tokens, lengths, logprobs, totals, scores, pruned)
-        self.nodes = Columns(*map(np.concatenate, zip(nodes, children, strict=True)))
-        return np.arange(begin, begin + len(parents))
+        beams, *columns = (column[parents] for column in self.nodes)
+        children = beams, *extend(parents, Node(*columns), tokens, logprobs, self.length_penalty)
+        self.nodes = Columns(*map(np.concatenate, zip(self.nodes, children, strict=True)))
+        return np.arange(len(self.nodes.beam) - len(parents), len(self.nodes.beam))
 
     def _set_best(self, best: np.ndarray) -> None:
         nodes = self.nodes
@@ -205,10 +204,10 @@ def penalise_length(total: float, length: int, length_penalty: float) -> float:
     return total / ((5 + length) / 6) ** length_penalty
 
 
-def extend(nodes: Sequence[Node], parent: int, token: int, logprob: float, length_penalty: float) -> Node:
-    """Returns the node at `parent` extended by one token."""
-    length, total = nodes[parent].length + 1, nodes[parent].total + logprob
-    return Node(parent, token, length, logprob, total, penalise_length(total, length, length_penalty))
+def extend(parent: int, node: Node, token: int, logprob: float, length_penalty: float) -> Node:
+    """Returns the node at index `parent` extended by one token, which has not entered the beam; or many at once, each field an array."""
+    length, total = node.length + 1, node.total + logprob
+    return Node(parent, token, length, logprob, total, penalise_length(total, length, length_penalty), length)
 
 
 # --- many sentences ---

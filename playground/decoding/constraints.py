@@ -39,10 +39,8 @@ class Constraints:
         return self.tokens - sum(map(len, unmet)) + max((count_begun(ids, phrase) for phrase in unmet), default=0)
 
     def find_unmet(self, ids: Sequence[int]) -> list[Phrase]:
-        return [phrase for phrase in self.must if not self._contains(ids, phrase)]
-
-    def _contains(self, ids: Sequence[int], phrase: Phrase) -> bool:
-        return any(end == len(ids) or ids[end] not in self.continuing for end in find_ends(ids, phrase))
+        following = (*ids, EOS)  # of a phrase: a token that would continue its last word makes it another word
+        return [phrase for phrase in self.must if all(following[end] in self.continuing for end in find_ends(ids, phrase))]
 
     def find_forbidden(self, ids: Sequence[int]) -> set[int]:
         """Returns the tokens that can't follow: EOS before all of `must` is met, and those that complete one of `must_not`."""

@@ -47,7 +47,7 @@ class FastDecoder:
     def __init__(self, model: Transformer, src: Tensor) -> None:
         config, real = model.config, src != PAD
         real = None if bool(real.all()) else real
-        self.length, self.real = 0, None  # real: (B, MAX_POSITIONS), once a sentence holds PAD
+        self.length, self.width, self.slots, self.real = 0, 1, None, None  # real: (B, MAX_POSITIONS), once a sentence holds PAD
         self.memory_mask, self.sources = None if real is None else score_mask(real), torch.arange(len(src), device=src.device)
         self.embedding, self.table = model.tgt_embedding.weight, position_table(model.tgt_positions)
         self.scale = math.sqrt(config.d_model) if config.embedding_scale else 1.0
@@ -64,23 +64,24 @@ class FastDecoder:
         tokens = tgt_in.select(1, -1)
         x = F.embedding(tokens, self.embedding)
         x = x.mul_(self.scale) if self.table is None else torch.add(self.table[place], x, alpha=self.scale)
-        mask, memory_mask = self._mask(tokens), self.memory_mask
+        mask, cross = self._mask(tokens), (self.memory_mask, self.width, self.slots)
         for layer in self.layers:
-            x = layer.step(x, place, mask, memory_mask)
+            x = layer.step(x, place, mask, cross)
         self.length += 1
         return self.project(self.norm(x)).unsqueeze(1), 1
 
     def select_rows(self, rows: Tensor) -> None:
         """Selects and reorders targets (N,); one may repeat, and those of one source stay together. Memory has one row for each source: its
-        targets are the queries of one attention, side by side in the `slots` of a rectangle when some sources have fewer."""
-        sources, width, slots = None, len(rows), None
+        targets are the queries of one attention, `width` at the most, side by side in the `slots` of a rectangle when some have fewer."""
+        sources, self.width, self.slots = None, len(rows), None
         if len(self.sources) > 1:
             sources, self.sources, counts = self.sources[rows].unique_consecutive(return_inverse=True, return_counts=True)
-            width = int(counts.max())
-            if len(rows) < len(counts) * width:
-                slots = torch.arange(len(rows), device=rows.device) + (width - counts).cumsum(0).sub_(width - counts)[self.sources]
+            self.width = int(counts.max())
+            if len(rows) < len(counts) * self.width:
+                empty = self.width - counts
+                self.slots = torch.arange(len(rows), device=rows.device) + empty.cumsum(0).sub_(empty)[self.sources]
         for layer in self.layers:
-            layer.select_rows(rows, self.length, sources, width, slots)
+            layer.select_rows(rows, self.length, sources)
         self.real = None if self.real is None else self.real[rows]
         if sources is not None and self.memory_mask is not None:
             self.memory_mask = self.memory_mask[sources]
@@ -97,22 +98,22 @@ class FastDecoder:
 
 class Layer:
     """A decoder layer with its caches: keys and values of memory for cross-attention, and queries, keys and values of the written tokens of
-    all R targets in one tensor (L, R, 2 H K + D), so that the product of a new token is computed in place. `heads` is the shape of the
-    queries for cross-attention, (B, N, H, K) for at most N targets of each of B sources."""
+    all R targets in one tensor (L, R, 2 H K + D), so that the product of a new token is computed in place."""
 
     def __init__(self, layer: DecoderLayer, config: ModelConfig, memory: Tensor) -> None:
         own, cross = layer.self_attention, layer.cross_attention
-        self.weight, self.bias = join_weights(own.W_q, own.W_k, own.W_v)
-        self.weight = self.weight.t()
+        joined = own.W_q, own.W_k, own.W_v  # one product instead of three
+        self.weight = torch.cat([part.weight for part in joined]).t()
+        self.bias = None if own.W_q.bias is None else torch.cat([part.bias for part in joined])
         self.angles = None if own.rotary is None else angles(own.rotary)
         self.own_out, self.query, self.cross_out = linear(own.W_o), linear(cross.W_q), linear(cross.W_o)
-        self.heads, self.scale, self.config = (len(memory), 1, config.n_heads, head_widths(config)[0]), scale(own), config
+        self.heads, self.scale, self.config = (config.n_heads, head_widths(config)[0]), scale(own), config
         flat = memory.flatten(0, 1)
         projections = (linear(W)(flat).view(*memory.shape[:2], config.n_heads, -1) for W in (cross.W_k, cross.W_v))  # (B, S, H, K or U)
         self.memory_k, self.memory_v = (projection.transpose(1, 2) for projection in projections)
         self.set_cache(memory.new_empty(INITIAL_TOKENS, len(memory), self.weight.shape[1]))
-        self.slots, self.feed_forward = None, feed_forward(layer.feed_forward)
-        self.wrap, self.norms = wrap(config), tuple(map(norm, (layer.norm_1, layer.norm_2, layer.norm_3)))
+        self.wrap, self.feed_forward = wrap(config), feed_forward(layer.feed_forward)
+        self.norms = tuple(map(norm, (layer.norm_1, layer.norm_2, layer.norm_3)))
 
     def set_cache(self, written: Tensor) -> None:
         """Creates the views of the cache once, not for every token."""
@@ -120,11 +121,11 @@ class Layer:
         self.queries_keys, self.v = split(written, self.config)
         self.q, self.k = self.queries_keys.unbind()
 
-    def step(self, x: Tensor, place: int, mask: Tensor | None, memory_mask: Tensor | None) -> Tensor:
+    def step(self, x: Tensor, place: int, mask: Tensor | None, cross: tuple) -> Tensor:
         """Computes the newest token's states (B, D) -> (B, D)."""
         wrap, (norm_1, norm_2, norm_3) = self.wrap, self.norms
         x = wrap(x, lambda x: self.own_attention(x, place, mask), norm_1)
-        x = wrap(x, lambda x: self.cross_attention(x, memory_mask), norm_2)
+        x = wrap(x, lambda x: self.cross_attention(x, *cross), norm_2)
         return wrap(x, self.feed_forward, norm_3)
 
     def own_attention(self, x: Tensor, place: int, mask: Tensor | None) -> Tensor:
@@ -140,19 +141,18 @@ class Layer:
         q, k, v = self.q.narrow(2, place, 1), self.k.narrow(2, 0, place + 1), self.v.narrow(2, 0, place + 1)
         return self.own_out(F.scaled_dot_product_attention(q, k, v, mask, scale=self.scale).reshape(x.shape))
 
-    def cross_attention(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        q, slots = self.query(x), self.slots
+    def cross_attention(self, x: Tensor, mask: Tensor | None, width: int, slots: Tensor | None) -> Tensor:
+        q = self.query(x)
         if slots is not None:
-            q = q.new_zeros(self.heads[0] * self.heads[1], q.shape[1]).index_copy_(0, slots, q)
-        q = q.view(self.heads).transpose(1, 2)
+            q = q.new_zeros(len(self.memory_k) * width, q.shape[1]).index_copy_(0, slots, q)
+        q = q.view(-1, width, *self.heads).transpose(1, 2)  # (B, H, width, K)
         attended = F.scaled_dot_product_attention(q, self.memory_k, self.memory_v, mask, scale=self.scale).transpose(1, 2)
         attended = attended.reshape(-1, x.shape[1])
         return self.cross_out(attended if slots is None else attended.index_select(0, slots))
 
-    def select_rows(self, rows: Tensor, length: int, sources: Tensor | None, width: int, slots: Tensor | None) -> None:
+    def select_rows(self, rows: Tensor, length: int, sources: Tensor | None) -> None:
         if sources is not None and len(sources) < len(self.memory_k):
             self.memory_k, self.memory_v = self.memory_k.index_select(0, sources), self.memory_v.index_select(0, sources)
-        self.heads, self.slots = (len(self.memory_k), width, *self.heads[2:]), slots
         written = self.written.new_empty(len(self.written), len(rows), self.written.shape[2])
         torch.index_select(self.written[:length], 1, rows, out=written[:length])
         self.set_cache(written)
@@ -212,12 +212,6 @@ def linear(module: nn.Linear) -> Map:
     weight, bias = weight_and_bias(module)
     transposed = weight.t()
     return (lambda x: torch.mm(x, transposed)) if bias is None else (lambda x: torch.addmm(bias, x, transposed))
-
-
-def join_weights(*parts: nn.Linear) -> tuple[Tensor, Tensor | None]:
-    """Concatenates the matrices and biases of several linear maps, for one product instead of many."""
-    bias = None if parts[0].bias is None else torch.cat([part.bias for part in parts])
-    return torch.cat([part.weight for part in parts]), bias
 
 
 def norm(module: nn.Module) -> Map:

@@ -68,7 +68,6 @@ def follow(search: Search, reference: Hypothesis) -> tuple[tuple[int, ...], tupl
         if (at, token) in children:
             at = children[at, token]
         else:
-            lost = extend(nodes, at, token, logprob, search.length_penalty)
-            nodes, at = (*nodes, lost._replace(pruned=lost.length)), len(nodes)
+            nodes, at = (*nodes, extend(at, nodes[at], token, logprob, search.length_penalty)), len(nodes)
         followed.append(at)
     return tuple(followed), nodes

@@ -120,7 +120,7 @@ def export_run(run: Run, best: bool = False) -> ExportedRun:
         raise Refusal("export.secret")
     snapshot, tokenizers = Snapshot(0, *run.replay.best) if best else run.snapshot, run.tokenizers
     if snapshot is None or tokenizers is None or not snapshot.step:
-        raise Refusal("export.nothing_yet")
+        raise Refusal("runs.nothing_yet")
     return ExportedRun(run, snapshot, tokenizers, run.history.until(snapshot.step))
 
 

@@ -188,13 +188,9 @@ def cached_numbers(config: ModelConfig, source: int, target: int) -> int:
 def update_operations(experiment: Experiment, src_vocab: int, tgt_vocab: int) -> float:
     """Returns the operations of the optimiser in a step."""
     moved, (rule, *_) = update_counts(experiment, src_vocab, tgt_vocab), experiment.training.update_rules.values()
-    iterations = sum(count * _newton_schulz(rows, columns) for rows, columns, count in hidden_matrices(experiment.model))
+    matrices = hidden_matrices(experiment.model)
+    iterations = sum(count * 2 * (2 * rows * rows * columns + rows**3) for rows, columns, count in matrices)  # X X^T, its square, times X
     return sum(each.operations * count for each, count in moved) + rule.newton_schulz * iterations
-
-
-def _newton_schulz(rows: int, columns: int) -> float:
-    """Returns the operations of a Newton-Schulz iteration: X X^T, its square, and that times X."""
-    return 2 * (2 * rows * rows * columns + rows**3)
 
 
 # --- memory ---

@@ -264,7 +264,7 @@ class RoomRules(Rules):
         attended = self._rooms.find_attended(token)
         for room, number in attended:
             if lab:  # a lab's arms are not subject to the fixed settings
-                settings.require_lab(room.fixed, lab, room.code)
+                settings.require(lab in room.fixed.get("labs", (lab,)), "rooms.lab_not_today", code=room.code)
                 continue
             for run in new:
                 if not _is_dealt(room, number, run.experiment):

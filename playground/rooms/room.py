@@ -170,11 +170,6 @@ def require_setting(fixed: Fixed, name: str, value: Any, code: str) -> None:
         raise Refusal("rooms.fixed", name=name, value=as_text(fixed_value), code=code)
 
 
-def require_lab(fixed: Fixed, lab: str, code: str) -> None:
-    """Raises Refusal for a lab that is not open in the room `code`."""
-    require(lab in fixed.get("labs", (lab,)), "rooms.lab_not_today", code=code)
-
-
 def require_open(fixed: Fixed, to: Mapping[str, str]) -> None:
     """Raises Refusal when the class is sent to a lab or a task that is not open to it."""
     if (lab := to.get("lab")) is not None:

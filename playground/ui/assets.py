@@ -157,7 +157,7 @@ def shake_tree(source: str) -> str:
     traces = [name for name in CALL.findall(registered[1]) if _trace_type(parts, name) in TRACES]
     first, *_, last = parts
     parts = {name: text.replace(registered[1], ",".join(f"{name}()" for name in traces)) for name, text in parts.items()}
-    owners = {called: name for name, text in parts.items() for called in _callable_names(name, text)}
+    owners = {called: name for name, text in parts.items() for called in (name, *ES_MODULE.findall(text)) if called[0] != " "}
     included, pending = {first, last}, [parts[first], parts[last]]
     while pending:
         for name in {owners[called] for called in CALL.findall(pending.pop()) if called in owners} - included:
@@ -187,10 +187,6 @@ def _find_end(source: str, start: int, stop: int) -> int:
             end = bracket.end()
             return end + source.startswith(";", end) if source.endswith("})", start, end) else stop
     return stop
-
-
-def _callable_names(name: str, text: str) -> list[str]:
-    return ES_MODULE.findall(text) if name.startswith(" ") else [name, *ES_MODULE.findall(text)]
 
 
 def _trace_type(parts: dict[str, str], name: str) -> str:

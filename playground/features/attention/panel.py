@@ -18,7 +18,6 @@ from playground.features.shared.view import LARGE, View, steps, texts, tokens
 from playground.inspection import attention as facts, percent
 from playground.inspection.attention import product_fact, signed
 from playground.inspection.edits import parse
-from playground.inspection.heads import HeadScores
 from playground.model import attention
 from playground.words import paragraph
 
@@ -36,6 +35,8 @@ def panel(view: View) -> dict:
         all_blocks = [*notice, build_controls(view, part, mode), *grid]
         return {"step": look.step, "held": heads.format_head(part, layer, head), "blocks": all_blocks}
     mask, scored = heads.compute_mask(view, part), score_heads(view)
+    label, names = view.say("page.heads_label", sentences=scored.sentences), heads.label_heads(view, scored, view.part)
+    thumbnails = heads.build_small_heads(view, "heads", label, (layer, head), view.weights, mask, names)
     large_blocks, side_blocks = build_picture(view, mode, layer, head, mask)
     about = paragraph([view.say(f"{part_key(view.run, part)}_about"), view.rounding_note(look.step)])
     return {
@@ -46,7 +47,7 @@ def panel(view: View) -> dict:
             blocks.row(
                 "main",
                 blocks.column("large", *large_blocks),
-                blocks.column("small", build_thumbnails(view, layer, head, mask, scored), build_controls(view, part, mode)),
+                blocks.column("small", thumbnails, build_controls(view, part, mode)),
                 css="stage",
             ),
             *side_blocks,
@@ -137,12 +138,6 @@ def build_picture(view: View, mode: str, layer: int, head: int, mask: np.ndarray
         about = blocks.text("rollout-about", view.say("heads.rollout_about"), css="pg-caption")
         return [flow, about], heads.draw_large_head(view, "attention")
     return heads.draw_large_head(view, "attention", stage=True), []
-
-
-def build_thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: HeadScores) -> dict:
-    """Builds a thumbnail of every head, with its name."""
-    label = view.say("page.heads_label", sentences=scored.sentences)
-    return heads.build_small_heads(view, "heads", label, (layer, head), view.weights, mask, heads.label_heads(view, scored, view.part))
 
 
 def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:

@@ -32,12 +32,14 @@ def build_panel(view: View) -> dict:
         reason = blocks.text("patch-reason", refusal.say(view.language), css="pg-warning")
         return {"step": view.step, "blocks": [*_build_controls(view, view.field("corrupted")), reason]}
     head = _find_best_head(result)
+    there = {"tab": "attention", "part": head.part, "layer": head.layer + 1, "head": head.head + 1}
+    open_head = blocks.button("patch-there", "move", view.say("interventions.patch_there"), to=there)
     return {
         "step": result.step,
         "blocks": [
             *_build_controls(view, result.corrupted_text, result),
             blocks.compare("patch-sentences", [_build_line(view, result, side) for side in range(2)]),
-            blocks.row("patch-result", _build_caption(view, result, head), _build_way_there(view, head), css="controls"),
+            blocks.row("patch-result", _build_caption(view, result, head), open_head, css="controls"),
             blocks.row("patch-streams", _draw_source(view, result), _draw_target(view, result), css="halves"),
             blocks.row("patch-heads", *(_draw_heads(view, result, part) for part in _list_parts(result)), css="thirds"),
             _build_sublayers(view, result),
@@ -95,11 +97,6 @@ def _build_caption(view: View, result: PatchedSentence, head: HeadId) -> dict:
     share = short(float(result.patching.restored[head.part][head.layer, head.head]))
     sentence = view.say("interventions.patch_caption", share=share, **values)
     return blocks.text("patch-caption", paragraph([sentence, view.step_note(result.step)]), css="pg-caption")
-
-
-def _build_way_there(view: View, head: HeadId) -> dict:
-    to = {"tab": "attention", "part": head.part, "layer": head.layer + 1, "head": head.head + 1}
-    return blocks.button("patch-there", "move", view.say("interventions.patch_there"), to=to)
 
 
 def _draw_source(view: View, result: PatchedSentence) -> dict | None:

@@ -178,7 +178,7 @@ def _write_text(view: View, stop: str, variant: str, head: Head) -> str:
     scale = divisor(config) if config.attention_scale else ""
     d_k, d_v = head_widths(config)
     note_values = {"d_k": d_k, "d_v": d_v, "percent": percentage(config.dropout, None)}
-    keys = (f"tour.text_{name}" for name in (f"{stop}_before", variant, f"{stop}_after"))
+    keys = (f"tour.text_{name}" for name in (f"{stop}_before", f"{variant.rpartition('_')[0]}_first", variant, f"{stop}_after"))
     sentences = [view.say(key, scale=scale, d_k=d_k, **values) for key in keys if known(view.language, key)]
     return paragraph([*sentences, *(view.say(f"tour.note_{name}", **note_values) for name in list_notes(config, stop))])
 

@@ -202,7 +202,8 @@ def _draw_lens(view: View, comparison: Comparison, at: int) -> list[dict]:
         pinned=at,
     )
     fact = logits.lens_fact(predictions)
-    caption = paragraph([view.say(fact.key, **fact.values), view.say(f"teacher_forcing.lens_{view.run.experiment.model.norm}")])
+    norms = dict.fromkeys(("none", view.run.experiment.model.norm))
+    caption = paragraph([view.say(fact.key, **fact.values), *(view.say(f"teacher_forcing.lens_{norm}") for norm in norms)])
     feeds = [
         {"value": "output", "label": view.say("teacher_forcing.free")},
         {"value": "reference", "label": view.say("teacher_forcing.forced")},

@@ -141,7 +141,8 @@ def build_outcome(view: View, before: Run | None = None) -> dict:
 def _write_outcome(view: View) -> str:
     """Writes how long the training was, and the step of the first fully right sample output."""
     run, last = view.run, view.run.history.validations.last()
-    values = {"step": f"{run.step:,}", "time": _write_time(view)}
+    time = "" if run.shipped or not run.seconds else view.say("outcome.time", time=duration(run.seconds, view.language))
+    values = {"step": f"{run.step:,}", "time": time}
     if run.status in ("failed", "diverged") or last is None:
         return view.say("outcome.broken" if run.status in ("failed", "diverged") else "outcome.unmeasured", **values)
     reached = view.say("outcome.reached", **values)
@@ -149,11 +150,6 @@ def _write_outcome(view: View) -> str:
     first = view.say("outcome.never_right") if first_step is None else view.say("outcome.first_right", step=f"{first_step:,}")
     best = run.replay.best and view.say("outcome.best", step=f"{run.replay.best[0]:,}")
     return paragraph([reached, first, best or "", view.say("outcome.by_heart", times=OVERFIT) if _has_overfit(run) else ""])
-
-
-def _write_time(view: View) -> str:
-    """Writes how long the training took; "" for a run that another machine trained."""
-    return "" if view.run.shipped or not view.run.seconds else view.say("outcome.time", time=duration(view.run.seconds, view.language))
 
 
 def _has_overfit(run: Run) -> bool:

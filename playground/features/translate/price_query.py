@@ -51,7 +51,7 @@ def compute_price(model: Transformer) -> Price:
     config, operations, sizes = model.config, {}, {}
     width = costs.query_width(config) + config.d_model
     for name in CACHES:
-        passes = [_list_passes(length, name == "cached") for length in LENGTHS]
+        passes = [[Pass(1, at, 1 if name == "cached" else at, 1) for at in range(1, length + 1)] for length in LENGTHS]
         totals = [multiplications(config, model.tgt_vocab, length, each) for length, each in zip(LENGTHS, passes, strict=True)]
         attention = [width * attended(config, length, each) for length, each in zip(LENGTHS, passes, strict=True)]
         operations |= {f"attention_{name}": attention, f"rest_{name}": np.subtract(totals, attention).tolist()}
@@ -60,11 +60,6 @@ def compute_price(model: Transformer) -> Price:
     sizes["keys_values"] = [costs.FLOAT * costs.cached_numbers(config, length, length) for length in LENGTHS]
     parameters = costs.parameter_count(config, model.src_vocab, model.tgt_vocab)
     return Price(operations, sizes | {"parameters": [costs.FLOAT * parameters] * len(LENGTHS)}, _measure_times(model))
-
-
-def _list_passes(length: int, is_cached: bool) -> list[Pass]:
-    """Lists the passes that write `length` tokens."""
-    return [Pass(1, at, 1 if is_cached else at, 1) for at in range(1, length + 1)]
 
 
 def _measure_times(model: Transformer) -> dict[str, list[float]]:

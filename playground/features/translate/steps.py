@@ -28,8 +28,8 @@ def build_verdict_and_tree(view: View, answer: Translation, options: DecodingOpt
         free = answer.free.hypotheses[0]
         rival, nodes = follow(answer.search, free)
         for token, logprob in list(zip(free.ids, free.logprobs, strict=True))[len(rival) :]:  # after the token that the constraints exclude
-            excluded = extend(nodes, rival[-1], token, logprob, options.length_penalty)
-            nodes, rival = (*nodes, excluded._replace(pruned=excluded.length)), (*rival, len(nodes))
+            excluded = extend(rival[-1], nodes[rival[-1]], token, logprob, options.length_penalty)
+            nodes, rival = (*nodes, excluded), (*rival, len(nodes))
     tokenizer = view.run.tokenizers[1]
     picture = view.draw(
         tree,

@@ -103,7 +103,8 @@ def serve(connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the server, which saves these trainings
     signal.signal(signal.SIGTERM, lambda *_: signal.alarm(GRACE_S))
     end_with_parent()
-    prefer_oom_kill()
+    with suppress(OSError):  # Linux only: its OOM killer prefers this process to the one that serves the page
+        OOM_SCORE_FILE.write_text(str(OOM_SCORE))
     if hasattr(os, "nice"):  # not on Windows
         os.nice(int(niceness) if (niceness := os.environ.get(NICENESS_VARIABLE, "")).isdigit() else NICENESS)
     share_arenas()
@@ -119,9 +120,3 @@ def end_with_parent() -> None:
     """Ends this process with its parent."""
     if os.name == "posix" and hasattr(libc := ctypes.CDLL(None), "prctl"):
         libc.prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
-
-
-def prefer_oom_kill() -> None:
-    """Makes the kernel's OOM killer prefer this process to the one that serves the page."""
-    with suppress(OSError):  # Linux only
-        OOM_SCORE_FILE.write_text(str(OOM_SCORE))

@@ -158,6 +158,7 @@ export interface Page {
   checked: Record<string, string>; // the question of a lesson that was answered last, and the choice
   room: Room | null; // that this visitor is in
   exploring: boolean; // in a room, without following the teacher
+  isPlaced: boolean; // whether the page around a frame has said what is in sight
   progress: { now: string; done: Record<string, string[]> } | null; // in the course
 }
 

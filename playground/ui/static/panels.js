@@ -127,7 +127,7 @@ subscribe(FIELDS, (changed) => {
 
 subscribe(["playing"], readNextStop);
 subscribe(["room"], () => awaits() !== awaited && refresh());
-subscribe(["checked"], () => refresh());
+subscribe(["checked", "isPlaced"], () => refresh());
 
 let dealt = ""; // what the board of a class is about
 subscribe(["room"], () => {

@@ -3,7 +3,7 @@
 // The page around says it by iframe-resizer, which Gradio loads into every frame.
 // @ts-check
 
-import { page, subscribe } from "./store.js";
+import { change, page, subscribe } from "./store.js";
 import { debounce, h, notice, say } from "./dom.js";
 import { isStorageOpen } from "./storage.js";
 
@@ -23,14 +23,15 @@ function partInSight({ iframeHeight, clientHeight, offsetTop, scrollTop }) {
 
 function place(info) {
   const { top, below, height, window } = (outside = partInSight(info));
+  change({ isPlaced: true });
   const isTall = (top > 0 || below > 0) && !document.body.hasAttribute("data-present");
   document.body.toggleAttribute("data-tall-frame", isTall);
   const sizes = { top, below, height, window, bar: height < LEAST ? 0 : top };
   for (const [name, pixels] of Object.entries(sizes)) document.documentElement.style.setProperty(`--seen-${name}`, `${Math.round(pixels)}px`);
 }
 
-/** The height of what can be in sight at once: of the window, also where the frame in it is taller. */
-export const windowHeight = () => (document.body.hasAttribute("data-tall-frame") ? outside.window : innerHeight);
+/** The height of what can be in sight at once: of the window, also where the frame in it is taller or about to grow. */
+export const windowHeight = () => (!document.body.hasAttribute("data-present") && outside.window) || innerHeight;
 
 /** Gradio makes the frame as tall as its content, but gives up when that grew a few times: what is left over is asked for here. */
 function grow() {

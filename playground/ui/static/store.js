@@ -49,6 +49,7 @@ export const page = {
   progress: null,
   room: null,
   exploring: false,
+  isPlaced: false, // whether the page around a frame has said what is in sight
 };
 
 /**

@@ -83,7 +83,7 @@ def label(token: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
 
 def extent(token: str, longest: int = MAX_LABEL_CHARACTERS) -> float:
     """Estimates the width of `label(token)` in pixels."""
-    return sum(NARROW if _is_narrow(c) else WIDE for c in _truncate(visible(token), longest))
+    return sum(WIDE if unicodedata.east_asian_width(c) in "WF" else NARROW for c in _truncate(visible(token), longest))
 
 
 def ticks(tokens: Sequence[str], every: int, longest: int = MAX_LABEL_CHARACTERS, first: int = 0) -> dict:
@@ -121,10 +121,6 @@ def _truncate(text: str, longest: int) -> str:
         return "→".join(_truncate(visible(token), each) for token in (text.read, text.following))
     longest = 2 * longest if isinstance(text, Name) else longest
     return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def _is_narrow(character: str) -> bool:
-    return unicodedata.east_asian_width(character) not in "WF"
 
 
 def _is_invisible(character: str) -> bool:

@@ -124,11 +124,6 @@ def given_weights(encoder: nn.TransformerEncoder, x: Tensor, hidden: Tensor, gra
     return captured[0], operations
 
 
-def asked_weights(encoder: nn.TransformerEncoder, x: Tensor, hidden: Tensor) -> Tensor:
-    """Requests the first layer's attention weights (B, H, S, S) explicitly."""
-    return encoder.layers[0].self_attn(x, x, x, key_padding_mask=hidden, need_weights=True, average_attn_weights=False)[1]
-
-
 def fast_path(ours: Transformer) -> tuple[TextTable, Grid]:
     """Compares three executions of an encoder: ours, torch's step by step, and torch's fast path without gradient."""
     theirs, hidden, x = as_nn_transformer(ours)[0].encoder, ~padding_mask(SRC)[:, 0, 0], embedded(ours)[0].detach()
@@ -140,9 +135,10 @@ def fast_path(ours: Transformer) -> tuple[TextTable, Grid]:
     }
     (by_steps, _), (by_fast, hooked) = (given_weights(theirs, x, hidden, gradient) for gradient in (True, False))
     memories = torch.stack([memory for memory, _, _ in ways.values()])
+    requested = theirs.layers[0].self_attn(x, x, x, key_padding_mask=hidden, need_weights=True, average_attn_weights=False)[1]
     differences = (memories - memories[0])[:, SRC != PAD].abs().amax(dim=(1, 2))
     caption = {
-        "hooked": hooked, "asked": (asked_weights(theirs, x, hidden) - weights[0]).abs().max().item(),
+        "hooked": hooked, "asked": (requested - weights[0]).abs().max().item(),
         "length": memories[0][SRC == PAD].norm(dim=-1).max().item(),
         "fast_length": memories[2][SRC == PAD].norm(dim=-1).max().item(),
     }  # fmt: skip
