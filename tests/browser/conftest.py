@@ -65,8 +65,7 @@ def find_browser(playwright: Playwright) -> str:
 
 
 class Visitors:
-    """Lends a page to one visitor at a time. A new visitor finds nothing of those before but what was fetched and compiled: most of the
-    time that a page takes to open is spent on that."""
+    """Lends a page to one visitor at a time. A new one finds only what was fetched and compiled, which takes most of the time."""
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser

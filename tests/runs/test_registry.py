@@ -20,8 +20,7 @@ ADDRESS = "192.0.2.1"
 
 
 def test_interleaved_and_looked_at_runs_equal_their_solitary_twins(serve, monkeypatch):
-    """Bit for bit, with dropout, while they share two workers; and whatever step a snapshot says it is from, its parameters are exactly
-    those that the solitary twin had then."""
+    """Bit for bit, with dropout, on two shared workers; each snapshot's parameters are those of the solitary twin at its step."""
     monkeypatch.setattr(recording, "LIVE_PERIOD_S", 0.0)  # a snapshot after every step
     monkeypatch.setattr(recording, "LIVE_FRACTION", 1e9)
     runs = serve(limits(turn_seconds=0.0))

@@ -71,8 +71,7 @@ def test_a_step_that_is_no_number_is_taken_back():
 
 
 def test_a_row_in_which_all_is_masked_has_a_gradient():
-    """Rows of padding have none to be asked for, but what is no number spoils all others. cuDNN's attention, which torch may prefer for
-    bfloat16, gave them one at these very sizes: a training leaves it alone."""
+    """A NaN there would spoil all others: cuDNN's attention in bfloat16 returns one at these sizes, so it stays off."""
     training = on_gpu()
     shape = (16, 8, 64, 16)
     q, k, v = (torch.randn(shape, device="cuda", dtype=torch.bfloat16, requires_grad=True) for _ in range(3))

@@ -45,8 +45,7 @@ def built(variant: str, seed: int = 1, **knobs) -> Transformer:
 
 
 def paper_and_variant(variant: str, seed: int = 1, **knobs) -> tuple[Transformer, Transformer]:
-    """The paper's model with biases and norms disturbed, and the changed one with the same parameters as far as they share them; what is
-    its own is disturbed too."""
+    """The paper's model, disturbed, and the changed one with the parameters that they share; its own are disturbed too."""
     paper, changed = disturb(built("none", seed, **knobs)), disturb(built(variant, seed, **knobs))
     with torch.no_grad():
         for name, parameter in changed.named_parameters():
