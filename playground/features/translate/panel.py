@@ -50,6 +50,7 @@ def panel(view: View) -> dict:
     words = (word for candidate in answer.candidates for word in candidate.copied if word is not None)
     copied = list(dict.fromkeys(words))  # from the source, in the order of the outputs
     differs = options.method != "greedy" or answer.prefix or copied  # from the line above the tab
+    verdict = _write_verdict(view, best, answer.references)
     copied_note = view.say("decoding.copied", words=listed(view.language, copied))
     has_unknown = any(piece.id == UNK for candidate in answer.candidates for piece in candidate.pieces)
     controls, unknown_choice = _build_controls(view, options), view.offer("unknown", "unknown", "decoding.unknown")
@@ -63,7 +64,7 @@ def panel(view: View) -> dict:
             *_build_greedy_note(view, best),
             *_build_prefix_notes(view, answer),
             *([blocks.text("copied", copied_note, css="pg-caption")] if copied else []),
-            blocks.text("verdict", _write_verdict(view, best, answer.references), css="pg-caption"),
+            *([blocks.text("verdict", verdict, css="pg-caption")] if differs or not best.correct else []),
             *(_build_spread(view, options) if options.method == "sample" else []),
             *(decoding_steps.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
             _build_step(view, answer, options),
@@ -197,7 +198,6 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
     best, prefix_length, steps = answer.candidates[0], len(answer.prefix), len(look.targets)
     at = view.row(steps)
     at = decoding_steps.find_telling_step(look, best.right, prefix_length) if at is None else at
-    likely = look.likely[at]
     view.look = look
     attention_blocks = []
     if view.attends:
@@ -206,15 +206,10 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
         bars = blocks.figure("looks", attention, attention_caption, view.say("page.looks"))
         is_threads = view.choice("view") == "lines"
         attention_blocks = [build_view_choice(view, "step"), *(draw_threads(view, "cross", head) if is_threads else [bars])]
-    caption = view.say(
-        "page.likely_caption",
-        token=likely[0].text,
-        percent=percentage(likely[0].probability),
-        second=likely[1].text if len(likely) > 1 else "–",
-    )
+    caption = ""
     if options.method == "sample" and at >= prefix_length:
         settings = {"temperature": f"{options.temperature:g}", "top_k": options.top_k or "–", "top_p": f"{options.top_p:g}"}
-        caption = f"{caption} {view.say('decoding.drawn_from', **settings)}"
+        caption = view.say("decoding.drawn_from", **settings)
     title = view.say("decoding.likely_given" if at < prefix_length else "page.likely", step=at + 1, said=look.targets[at].text)
     return blocks.row(
         "step",
