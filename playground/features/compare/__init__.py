@@ -46,9 +46,9 @@ class RunGroup(TypedDict):
 
 @kind
 def runs(id: str, head: list[RunColumn], groups: list[RunGroup], ticked: list[str], most: int, none: str, sort: str, empty: str):
-    """A table of runs in groups, with `head` over name, line, numbers and, where there are any, dates; the course is beside the first number.
-    A tick adds a run to `ticked`, at `most` that many, stored in the cursor's `runs` (`none` for an empty list); a name opens its run;
-    buttons pin one, and rename or delete the visitor's own. `sort` is the cursor's; `empty` is shown without rows."""
+    """A table of runs in groups, with `head` over name, line, numbers and, where there are any, dates; the course is beside the first
+    number. A tick adds a run to `ticked`, at `most` that many, stored in the cursor's `runs` (`none` for an empty list); a name opens its
+    run; buttons pin one, and rename or delete the visitor's own. `sort` is the cursor's; `empty` is shown without rows."""
 
 
 class DisagreeingOutput(TypedDict):

@@ -80,7 +80,7 @@ function runRow(row, block) {
   return h("tr", { dataset: { run: id }, class: row.here ? "here" : undefined },
     h("td", { class: "pg-run-tick" }, tick, row.key ? sample(row.key) : null), h("th", { scope: "row" }, open),
     h("td", { class: "pg-run-difference" }, line), row.numbers.map(number),
-    columns.length > row.numbers.length ? h("td", { class: "number", dataset: { label: columns.at(-1) } }, row.created === null ? "–" : moment(row.created)) : null,
+    columns[row.numbers.length] && h("td", { class: "number", dataset: { label: columns.at(-1) } }, row.created === null ? "–" : moment(row.created)),
     h("td", { class: "pg-run-acts" }, pin, acts));
 }
 

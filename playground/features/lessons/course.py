@@ -93,8 +93,7 @@ def _build_round_button(view: View, name: str) -> dict:
     right, answered = dict(zip(ROUNDS, checks.read_result(view.parameters)[2], strict=True))[name]
     is_over = answered == len(BELIEFS)
     label = view.say("checks.own_result" if is_over else f"checks.{name}", count=len(BELIEFS), right=right)
-    to = {"lesson": name, "toss": "", "result": "on" if is_over else ""}
-    return blocks.button(name, "move", label, to=to)
+    return blocks.button(name, "move", label, to={"lesson": name, "toss": "", "result": "on" if is_over else ""})
 
 
 def _build_round(view: View, name: str) -> list[dict]:

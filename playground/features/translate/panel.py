@@ -50,7 +50,6 @@ def panel(view: View) -> dict:
     words = (word for candidate in answer.candidates for word in candidate.copied if word is not None)
     copied = list(dict.fromkeys(words))  # from the source, in the order of the outputs
     differs = options.method != "greedy" or answer.prefix or copied  # from the line above the tab
-    verdict = _write_verdict(view, best, answer.references)
     copied_note = view.say("decoding.copied", words=listed(view.language, copied))
     has_unknown = any(piece.id == UNK for candidate in answer.candidates for piece in candidate.pieces)
     controls, unknown_choice = _build_controls(view, options), view.offer("unknown", "unknown", "decoding.unknown")
@@ -64,7 +63,7 @@ def panel(view: View) -> dict:
             *_build_greedy_note(view, best),
             *_build_prefix_notes(view, answer),
             *([blocks.text("copied", copied_note, css="pg-caption")] if copied else []),
-            *([blocks.text("verdict", verdict, css="pg-caption")] if differs or not best.correct else []),
+            *([blocks.text("verdict", _write_verdict(view, best, answer), css="pg-caption")] if differs or not best.correct else []),
             *(_build_spread(view, options) if options.method == "sample" else []),
             *(decoding_steps.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
             _build_step(view, answer, options),
@@ -143,15 +142,15 @@ def _build_line(view: View, answer: Translation, at: int) -> dict:
     return {"label": label, "tokens": output, "side": "tgt" if at == 0 else ""}
 
 
-def _write_verdict(view: View, best: Candidate, references: tuple[str, ...] | None) -> str:
-    if references is None:
+def _write_verdict(view: View, best: Candidate, answer: Translation) -> str:
+    if answer.references is None:
         return view.say("page.no_reference")
     if best.right is None:
         return view.say("decoding.no_verdict")
     if best.correct:
         return view.say("page.verdict_right")
     wrong = sum(not right for right in best.right)
-    return view.say("page.verdict_wrong", wrong=wrong, tokens=len(best.pieces), reference=" / ".join(references))
+    return view.say("page.verdict_wrong", wrong=wrong, tokens=len(best.pieces), reference=" / ".join(answer.references))
 
 
 def _build_work(view: View, answer: Translation, options: DecodingOptions) -> list[dict]:
