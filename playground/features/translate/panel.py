@@ -205,18 +205,17 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
         bars = blocks.figure("looks", attention, attention_caption, view.say("page.looks"))
         is_threads = view.choice("view") == "lines"
         attention_blocks = [build_view_choice(view, "step"), *(draw_threads(view, "cross", head) if is_threads else [bars])]
-    caption = ""
+    caption = view.say("decoding.likely_given" if at < prefix_length else "decoding.likely_output", said=look.targets[at].text)
     if options.method == "sample" and at >= prefix_length:
         settings = {"temperature": f"{options.temperature:g}", "top_k": options.top_k or "–", "top_p": f"{options.top_p:g}"}
-        caption = view.say("decoding.drawn_from", **settings)
-    title = view.say("decoding.likely_given" if at < prefix_length else "page.likely", step=at + 1, said=look.targets[at].text)
+        caption = f"{caption} {view.say('decoding.drawn_from', **settings)}"
     return blocks.row(
         "step",
         blocks.column("every-step", *decoding_steps.build_table(view, look, prefix_length)),
         blocks.column(
             "one-step",
             blocks.slider("at", "q", view.say("page.at_step"), at, steps - 1, first=1),
-            blocks.figure("likely", decoding.draw_likeliest(view, look, at, share=2), caption, title),
+            blocks.figure("likely", decoding.draw_likeliest(view, look, at, share=2), caption, view.say("page.likely", step=at + 1)),
             *attention_blocks,
         ),
         css="halves",
