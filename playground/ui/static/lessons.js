@@ -25,7 +25,7 @@ register("lessons", (element, block) => {
   const row = ({ name, title, text, to, minutes, number }) => {
     const progress = say("course_progress", { done: doneOf(name).length, steps: stepsOf(name).length });
     const open = { class: `pg-lesson${name === next ? " next" : ""}`, dataset: { lesson: name }, onclick: () => move(to) }, status = state(name);
-    return h("li", {}, button({ ...open, "aria-label": [number, title, status, text, minutes, progress].filter(String).join(", ") }, // also what is folded
+    return h("li", {}, button({ ...open, "aria-description": progress },
       h("span", { class: "pg-lesson-number" }, String(number)), h("b", {}, title), h("span", { class: "pg-lesson-text" }, text),
       h("span", { class: "pg-lesson-state" }, h("small", {}, status, h("span", {}, status && " · ", minutes)), dots(name))));
   };
