@@ -17,7 +17,7 @@ from tests.browser.steps import (  # isort: skip
 
 STOPS = 35  # to the first picture without a shortcut: one for each group, and one for each knob in sight
 HAN = re.compile("[\u4e00-\u9fff]")
-BILINGUAL = ("#pg-status", "#pg-run-note", "#pg-replay-now", "#knob-d_model", "#pg-difference", "[data-block='figure learn-cross']")
+BILINGUAL = ("#pg-status", "#pg-run-note", "#pg-replay-now", "#knob-d_model", "[data-block='figure learn-cross']")
 
 
 @pytest.mark.night

@@ -46,9 +46,9 @@ class RunGroup(TypedDict):
 
 @kind
 def runs(id: str, head: list[RunColumn], groups: list[RunGroup], ticked: list[str], most: int, none: str, sort: str, empty: str):
-    """A table of runs in groups, with `head` over name, line, numbers and date; the course is beside the first number. A tick adds a run to
-    `ticked`, at `most` that many, stored in the cursor's `runs` (`none` for an empty list); a name opens its run; buttons pin one, and
-    rename or delete the visitor's own. `sort` is the cursor's; `empty` is shown without rows."""
+    """A table of runs in groups, with `head` over name, line, numbers and, where there are any, dates; the course is beside the first
+    number. A tick adds a run to `ticked`, at `most` that many, stored in the cursor's `runs` (`none` for an empty list); a name opens its
+    run; buttons pin one, and rename or delete the visitor's own. `sort` is the cursor's; `empty` is shown without rows."""
 
 
 class DisagreeingOutput(TypedDict):
@@ -89,14 +89,15 @@ def build_table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> 
         RunGroup(label=view.say(f"page.runs_{name}"), rows=[_fill_row(view, run, chosen, keys.get(run), run is pin) for run in runs])
         for name, runs in by_group.items()
     ]
-    head = [RunColumn(label=view.say(f"compare.{name}"), sort="" if name == "line" else name) for name in HEAD]
+    columns = HEAD if any(row["created"] for group in groups for row in group["rows"]) else HEAD[:-1]
+    head = [RunColumn(label=view.say(f"compare.{name}"), sort="" if name == "line" else name) for name in columns]
     order, empty = view.choice("sort"), view.say("compare.none_found")
     query = {"run": view.run.id, "lang": view.language, **{name: view.read_raw(name) for name in ("runs", "find", "sort", "differ", "pin")}}
     return [
         blocks.row(
             "table-controls",
             blocks.field("find", "find", view.say("compare.find"), view.field("find"), view.say("compare.find_hint")),
-            view.offer("differ", "differ", "compare.differ"),
+            view.offer("differ", "differ", "compare.differ") if len(chosen) > 1 else None,
             blocks.downloads("table", view.say("compare.file"), "table", [{"label": view.say("compare.file_csv"), "query": query}]),
             css="controls",
         ),
@@ -162,7 +163,7 @@ def _fill_row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | Non
             format_reached(curve, "exact_match", -1),
             format_reached(curve, "validation_loss", -1),
             f"{run.step:,}" if run.step == run.steps else view.say("compare.step_of", step=f"{run.step:,}", steps=f"{run.steps:,}"),
-            view.say("page.seconds", seconds=f"{run.seconds:.1f}"),
+            f"{run.seconds:.1f}",
             *(_format_optional(measures[name], lambda count: f"{count:,.0f}") for name in ("parameters", "tokens_per_second")),
         ],
         "created": measures["created"],

@@ -75,13 +75,13 @@ def _build_curves(view: View, chosen: list[Run]) -> list[dict]:
     has_repeats = len(selected_runs.group_by_settings(chosen)) < len(chosen)
     second = {"tab": "training", "pin": chosen[0].id}  # with the first run pinned
     return [
-        blocks.text("difference", selected_runs.describe_differences(view, chosen), css="pg-heading"),
+        *([blocks.text("difference", selected_runs.describe_differences(view, chosen), css="pg-heading")] if len(chosen) > 1 else []),
         blocks.row(
             "controls",
             view.offer("over", "over", "compare.over"),
             view.offer("seeds", "seeds", "compare.seeds") if has_repeats else None,
             blocks.button("another", "move", view.say("compare.another"), to=second) if len(chosen) == 1 else None,
-            *_build_repeats(view, chosen[0]),
+            *_build_repeats(view, chosen),
             css="controls",
         ),
         blocks.row("curves", *figures, css="halves"),
@@ -148,9 +148,7 @@ def _write_caption(
 
     def write_values(rows: Sequence[int | None]) -> str:
         texts = [write_value(*line) for line in zip(curves, bands, rows, strict=True)]
-        return view.say("compare.between").join(
-            view.say("compare.reached", name=name, value=text) for name, text in zip(names, texts, strict=True)
-        )
+        return view.say("compare.between").join(_name_values(view, names if len(names) > 1 or any(bands) else [], texts))
 
     def find_last_row(curve: LearningCurve, pooled: Band | None) -> int | None:
         if pooled is None:
@@ -171,14 +169,17 @@ def _list_notes(view: View, chosen: list[Run], over: str, ends_differ: bool, has
     return [view.say(f"compare.{key}") for key in keys]
 
 
-def _build_repeats(view: View, run: Run) -> list[dict]:
-    """Builds the buttons that train the same run with other seeds, to show how much of a difference is chance."""
-    name = naming.name(run, view.language, view.token)
-    values_by_id = {"seed": {"run": run.id}, "seeds": {"run": run.id, "all": True}}
-    return [
-        blocks.button(f"again-{id}", "command", view.say(f"compare.again_{id}", name=name), command="repeat", values=values)
-        for id, values in values_by_id.items()
-    ]
+def _build_repeats(view: View, chosen: list[Run]) -> list[dict]:
+    """Builds the buttons that train the first run with other seeds, to show how much of a difference is chance."""
+    names = [naming.name(chosen[0], view.language, view.token)] if len(chosen) > 1 else []
+    values_by_id = {"seed": {"run": chosen[0].id}, "seeds": {"run": chosen[0].id, "all": True}}
+    labels = {id: _name_values(view, names, [view.say(f"compare.again_{id}")])[0] for id in values_by_id}
+    return [blocks.button(f"again-{id}", "command", labels[id], command="repeat", values=values) for id, values in values_by_id.items()]
+
+
+def _name_values(view: View, names: list[str], values: list[str]) -> list[str]:
+    """Adds to each value the name of its run; without names returns the values."""
+    return [view.say("compare.reached", name=name, value=value) for name, value in zip(names, values, strict=True)] if names else values
 
 
 # ---- one sentence decoded by all runs -------------------------------------------------------------------------------------------------

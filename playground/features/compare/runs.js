@@ -67,7 +67,7 @@ function runRow(row, block) {
   const folding = { "aria-expanded": String(unfolded.has(id)), title: row.line, onclick: unfold };
   const line = button({ class: "pg-run-line", ...folding, ...about("line") }, row.line);
   const pinning = { "aria-pressed": String(row.pinned), "aria-label": `${say("compare_pin")} ${name}`, title: say("compare_pin_about") };
-  const pin = button({ class: "pg-run-pin", ...pinning, ...about("pin"), onclick: () => move({ pin: row.pinned ? "" : id }) }, say("compare_pin"));
+  const pin = button({ class: "pg-run-pin", ...pinning, ...about("pin"), onclick: () => move({ pin: row.pinned ? "" : id }) }, icon("pin"));
   const rename = () => openRename(row.label, (label) => command("rename", { run: id, label }));
   const remove = () => openDelete(name, async () => {
     const isShown = id === cursor.run;
@@ -80,7 +80,7 @@ function runRow(row, block) {
   return h("tr", { dataset: { run: id }, class: row.here ? "here" : undefined },
     h("td", { class: "pg-run-tick" }, tick, row.key ? sample(row.key) : null), h("th", { scope: "row" }, open),
     h("td", { class: "pg-run-difference" }, line), row.numbers.map(number),
-    h("td", { class: "number", dataset: { label: columns.at(-1) } }, row.created === null ? "–" : moment(row.created)),
+    columns[row.numbers.length] && h("td", { class: "number", dataset: { label: columns.at(-1) } }, row.created === null ? "–" : moment(row.created)),
     h("td", { class: "pg-run-acts" }, pin, acts));
 }
 

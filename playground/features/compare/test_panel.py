@@ -48,7 +48,7 @@ def test_a_row_says_what_is_different_and_what_it_came_to(site, three):
     assert f"{HEADS} 4 → 1" in listed[first.id]["line"]
     assert listed[again.id]["line"] == say("en", "compare.beside", name=first.name, changes=f"{SEED} 1 → 2")
     assert f"{HEADS} 1 → 2" in listed[other.id]["line"]
-    assert listed["sort"]["line"].startswith(f"{say('en', 'knobs.task.label')} "), "the largest change is said first"
+    assert listed["sort"]["line"].startswith(f"{say('en', 'knobs.d_model.label')} "), "its task is its name"
     numbers = [f"{100 * last['exact_match']:.1f}\N{NO-BREAK SPACE}%", f"{last['loss']:.3f}", "6"]
     assert (listed[other.id]["numbers"][:3], [point[0] for point in listed[first.id]["course"]]) == (numbers, [0.5, 1])
     ticked = panel_of(site, MINE, runs=all_of(three[:2]), differ="ticked")
@@ -73,7 +73,7 @@ def test_rows_are_sorted_searched_and_taken_home(site, three):
     assert three[2].id in matching
     assert three[1].id not in matching
     assert block(panel_of(site, MINE, find="no such run"), "runs")["groups"] == []
-    assert "→" not in block(panel_of(site, MINE, runs="reverse"), "difference")["text"], "a shipped run differs from nothing"
+    assert "→" not in rows(panel_of(site, MINE))["reverse"]["line"], "a shipped run differs from nothing"
     asked = {"run": "reverse", "find": "reverse", "sort": "-seconds", "runs": three[0].id}
     text = site.http.get(f"{PREFIX}/table", params=asked, headers={"X-Playground-Token": MINE}).text
     own = [row for row in csv.DictReader(io.StringIO(text)) if row["name"] in {run.name for run in three}]

@@ -78,11 +78,10 @@ def _build_list(view: View) -> list[dict]:
     ]
     notes = blocks.button("notes", "move", view.say("course.teacher"), to={"notes": "on"})
     return [
-        blocks.text("about", view.say("course.about", lessons=course.number(LESSONS[-1])), css="pg-about"),
-        _build_round_button(view, BEFORE),
-        blocks.row("start", view.offer("path", "path", "course.path"), notes, css="controls"),
+        blocks.text("about", view.say("course.about", lessons=course.number(LESSONS[-1])), css="pg-caption"),
+        blocks.row("start", view.offer("path", "path", "course.path"), _build_round_button(view, BEFORE), notes, css="controls"),
         kinds.lessons("lessons", lessons),
-        _build_round_button(view, AFTER),
+        blocks.row("after", _build_round_button(view, AFTER), css="controls"),
         blocks.calibration("calibration"),
         blocks.row("end", kinds.forget("forget"), css="controls"),
         kinds.handin("handin", view.say("course.handin"), view.say("course.handin_about")),
@@ -94,8 +93,7 @@ def _build_round_button(view: View, name: str) -> dict:
     right, answered = dict(zip(ROUNDS, checks.read_result(view.parameters)[2], strict=True))[name]
     is_over = answered == len(BELIEFS)
     label = view.say("checks.own_result" if is_over else f"checks.{name}", count=len(BELIEFS), right=right)
-    to = {"lesson": name, "toss": "", "result": "on" if is_over else ""}
-    return blocks.row(f"round-{name}", blocks.button(name, "move", label, to=to), css="controls")
+    return blocks.button(name, "move", label, to={"lesson": name, "toss": "", "result": "on" if is_over else ""})
 
 
 def _build_round(view: View, name: str) -> list[dict]:

@@ -40,7 +40,7 @@ def build_plan(
     for stack, layer in unfolded.items():
         (encoder if stack == "encoder" else decoder).extend(draw.layers(stack, layer))
     encoder += draw.line(END["encoder"])
-    decoder += [*draw.line(END["decoder"], draw.title("end", "decoder")), draw.tokens("tgt", forward.targets)]
+    decoder += [*draw.line(END["decoder"]), draw.tokens("tgt", forward.targets)]
     memory = next(iter(draw.line(["memory"])), None)
     return {"encoder": encoder, "memory": memory, "decoder": decoder, "lines": draw.joins(), "order": [*forward.stages]}
 
@@ -51,11 +51,11 @@ class _Drawing:
     def __init__(self, view: View, forward: SentenceActivations, head: int, differences: Mapping[str, Difference]) -> None:
         self.view, self.forward, self.stages, self.head, self.differences = view, forward, forward.stages, head, differences
 
-    def title(self, name: str, hue: str, **values: object) -> dict:
-        return {"text": self.view.say(f"map.part_{name}", **values), "hue": hue}
+    def title(self, name: str, hue: str) -> dict:
+        return {"text": self.view.say(f"map.part_{name}"), "hue": hue}
 
     def tokens(self, side: str, pieces: tuple, title: dict | None = None) -> TokensLine:
-        label = self.view.say(f"map.tokens_{side}")
+        label = "" if title else self.view.say(f"map.tokens_{side}")
         return TokensLine(kind="tokens", side=side, title=title, label=label, tokens=tokens(pieces))
 
     def line(self, addresses: Iterable[str], title: dict | None = None) -> list[TilesLine]:
@@ -80,12 +80,10 @@ class _Drawing:
             stages = self.find_stages(at)
             if not stages:
                 continue
-            attention = sublayer != "feed_forward"
-            rows = [[*row] for row in (ATTENTION if attention else FEED_FORWARD)]
+            rows = [[*row] for row in (FEED_FORWARD if sublayer == "feed_forward" else ATTENTION)]
             rows[0 if stages[0].name == "norm" else -1].insert(0 if stages[0].name == "norm" else 99, "norm")
-            heads = stages[[stage.name for stage in stages].index("v")].values.shape[0] if attention else 0
-            head_values = {"head": self.head + 1, "heads": heads} if heads else {}
-            title = self.title(sublayer if not heads else f"{sublayer}_head", stages[0].part, layer=n + 1, **head_values)
+            part = self.view.say(f"map.in_{sublayer}")
+            title = {"text": part if lines else self.view.say("map.part_layer", layer=n + 1, part=part), "hue": stages[0].part}
             for row in rows:
                 lines += self.line((f"{at}.{name}" for name in row), title if row is rows[0] else None)
         return lines
@@ -177,7 +175,7 @@ def write_short_name(view: View, stage: Stage) -> str:
     if stage.name == "activated":
         return view.say(f"map.short_{view.run.experiment.model.activation}")
     if name_kind(stage) == "scaled":
-        return f"÷ {divisor(view.run.experiment.model)}"
+        return f"÷{divisor(view.run.experiment.model)}"
     return view.say(f"map.short_{name_kind(stage)}")
 
 

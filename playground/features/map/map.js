@@ -59,12 +59,11 @@ function tourHeight() {
 /** “You are here”: every piece that is a place leads back to it. */
 function drawTrail(trail, block) {
   trail.setAttribute("aria-label", block.words.here);
-  trail.hidden = isTouring() && !cursor.stage; // the stop says where one is
+  trail.hidden = !cursor.stage; // of the tour the stop says where one is
   trail.style.top = `${frameHeight() + tourHeight()}px`;
-  const isPlace = ({ stage: to }) => to !== undefined && (to !== "" || cursor.stage !== "");
-  const pieces = block.here.map((piece, at) => [
-    at ? h("span", { class: "pg-sep", "aria-hidden": "true" }, piece.aside ? " · " : " › ") : "",
-    isPlace(piece) ? button({ onclick: () => move({ stage: piece.stage }) }, piece.text) : h("span", { class: piece.aside ? "aside" : "" }, piece.text),
+  const pieces = block.here.map(({ text, aside, stage }, at) => [
+    at ? h("span", { class: "pg-sep", "aria-hidden": "true" }, aside ? " · " : " › ") : "",
+    stage === undefined ? h("span", { class: aside ? "aside" : "" }, text) : button({ onclick: () => move({ stage }) }, text),
   ]);
   const go = (name, act, sign) => button({ class: "pg-go", "aria-label": block.words[name], title: block.words[name], onclick: act }, sign);
   const tools = block.open ? [go("previous", () => step(-1), "←"), go("next", () => step(1), "→"), go("close", close, "×")] : [];
@@ -83,7 +82,8 @@ function place(map, grid) {
   const children = [], tiles = new Map();
   let open = null;
   grid.style.setProperty("--lines", String(Math.max(block.encoder.length, block.decoder.length)));
-  for (const column of COLUMNS)
+  for (const column of COLUMNS) {
+    const named = new Set(); // lines that are named alike need their names once
     columns[column].forEach((line, at) => {
       const row = column === "memory" ? block.encoder.length : at + 1;
       const name = `${column} ${line.side ?? line.stage ?? line.tiles[0].address}`;
@@ -91,6 +91,9 @@ function place(map, grid) {
       element.style.setProperty("--row", row);
       element.classList.toggle("abreast", column !== "decoder" && row === block.encoder.length);
       element.classList.toggle("whole", !block.memory && row > block.encoder.length);
+      const names = line.tiles?.map(({ name }) => name).join();
+      element.classList.toggle("again", named.has(names));
+      named.add(names);
       fill(element, line, map, tiles);
       children.push(element);
       if (line.kind === "tiles" && line.tiles.some((tile) => tile.address === block.open)) {
@@ -98,6 +101,7 @@ function place(map, grid) {
         children.push(detail);
       }
     });
+  }
   const below = (element) => open !== null && Number(element.style.getPropertyValue("--row")) > open;
   for (const element of children) if (element !== detail) element.style.setProperty("--moved", below(element) ? 1 : 0);
   if (open === null) children.push(detail);
@@ -143,7 +147,7 @@ function fill(element, line, map, tiles) {
   const text = JSON.stringify(line);
   if (row.pgText === text) return;
   row.pgText = text;
-  row.replaceChildren(h("span", { class: "pg-label" }, line.label), h("span", { class: "pg-tokens" }, chips(line.tokens, line.side)));
+  row.replaceChildren(line.label && h("span", { class: "pg-label" }, line.label), h("span", { class: "pg-tokens" }, chips(line.tokens, line.side)));
 }
 
 /** The row of a line, under its title. */

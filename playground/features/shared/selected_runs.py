@@ -63,13 +63,14 @@ def group_runs(view: View, chosen: list[Run]) -> dict[str, list[Run]]:
 
 def describe_changes(view: View, run: Run) -> str:
     """Describes how a run differs: from its parent, else from the run it was started beside, else from the defaults; of a shipped run its
-    task and size."""
+    size. Its task is in its title."""
     if run.shipped:
         flat = run.experiment.flat()
-        return listed(view.language, [shown_setting(knob, flat[knob], view.language) for knob in ("task", "d_model", "encoder_layers")])
+        return listed(view.language, [shown_setting(knob, flat[knob], view.language) for knob in ("d_model", "encoder_layers")])
     parent = view.runs.find(run.parent[0]) if run.parent else None
     origin = parent or (view.runs.find(run.beside) if run.beside and run.beside != run.id else None)
-    changes = naming.describe_difference(disclosed(run), disclosed(origin) if origin else Experiment(), view.language, run.edits)
+    origin_settings = disclosed(origin) if origin else Experiment().with_(task=run.experiment.data.task)
+    changes = naming.describe_difference(disclosed(run), origin_settings, view.language, run.edits)
     if not origin:
         return changes or view.say("compare.defaults")
     named, changes = naming.name(origin, view.language, view.token), changes or view.say("compare.same_settings")
@@ -80,8 +81,6 @@ def describe_changes(view: View, run: Run) -> str:
 
 def describe_differences(view: View, runs: list[Run]) -> str:
     """Describes in a line the settings in which runs differ, a value per run, or that there are none."""
-    if len(runs) == 1:
-        return f"{naming.name(runs[0], view.language, view.token)}: {describe_changes(view, runs[0])}"
     flats = [disclosed(run).flat() for run in runs]
     differing = naming.diff_knobs(flats)
     if not differing:

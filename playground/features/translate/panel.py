@@ -63,7 +63,7 @@ def panel(view: View) -> dict:
             *_build_greedy_note(view, best),
             *_build_prefix_notes(view, answer),
             *([blocks.text("copied", copied_note, css="pg-caption")] if copied else []),
-            blocks.text("verdict", _write_verdict(view, best, answer.references), css="pg-caption"),
+            *([blocks.text("verdict", _write_verdict(view, best, answer), css="pg-caption")] if differs or not best.correct else []),
             *(_build_spread(view, options) if options.method == "sample" else []),
             *(decoding_steps.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
             _build_step(view, answer, options),
@@ -142,15 +142,15 @@ def _build_line(view: View, answer: Translation, at: int) -> dict:
     return {"label": label, "tokens": output, "side": "tgt" if at == 0 else ""}
 
 
-def _write_verdict(view: View, best: Candidate, references: tuple[str, ...] | None) -> str:
-    if references is None:
+def _write_verdict(view: View, best: Candidate, answer: Translation) -> str:
+    if answer.references is None:
         return view.say("page.no_reference")
     if best.right is None:
         return view.say("decoding.no_verdict")
     if best.correct:
         return view.say("page.verdict_right")
     wrong = sum(not right for right in best.right)
-    return view.say("page.verdict_wrong", wrong=wrong, tokens=len(best.pieces), reference=" / ".join(references))
+    return view.say("page.verdict_wrong", wrong=wrong, tokens=len(best.pieces), reference=" / ".join(answer.references))
 
 
 def _build_work(view: View, answer: Translation, options: DecodingOptions) -> list[dict]:
@@ -197,7 +197,6 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
     best, prefix_length, steps = answer.candidates[0], len(answer.prefix), len(look.targets)
     at = view.row(steps)
     at = decoding_steps.find_telling_step(look, best.right, prefix_length) if at is None else at
-    likely = look.likely[at]
     view.look = look
     attention_blocks = []
     if view.attends:
@@ -206,23 +205,17 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
         bars = blocks.figure("looks", attention, attention_caption, view.say("page.looks"))
         is_threads = view.choice("view") == "lines"
         attention_blocks = [build_view_choice(view, "step"), *(draw_threads(view, "cross", head) if is_threads else [bars])]
-    caption = view.say(
-        "page.likely_caption",
-        token=likely[0].text,
-        percent=percentage(likely[0].probability),
-        second=likely[1].text if len(likely) > 1 else "–",
-    )
+    caption = view.say("decoding.likely_given" if at < prefix_length else "decoding.likely_output", said=look.targets[at].text)
     if options.method == "sample" and at >= prefix_length:
         settings = {"temperature": f"{options.temperature:g}", "top_k": options.top_k or "–", "top_p": f"{options.top_p:g}"}
         caption = f"{caption} {view.say('decoding.drawn_from', **settings)}"
-    title = view.say("decoding.likely_given" if at < prefix_length else "page.likely", step=at + 1, said=look.targets[at].text)
     return blocks.row(
         "step",
         blocks.column("every-step", *decoding_steps.build_table(view, look, prefix_length)),
         blocks.column(
             "one-step",
             blocks.slider("at", "q", view.say("page.at_step"), at, steps - 1, first=1),
-            blocks.figure("likely", decoding.draw_likeliest(view, look, at, share=2), caption, title),
+            blocks.figure("likely", decoding.draw_likeliest(view, look, at, share=2), caption, view.say("page.likely", step=at + 1)),
             *attention_blocks,
         ),
         css="halves",

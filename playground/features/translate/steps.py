@@ -17,7 +17,7 @@ from playground.inspection.attention import entropy
 from playground.words import paragraph, percentage
 
 FREE_LABELS = ("tree_reference", "tree_lost")  # of a tree with constraints, for the best output without them
-MIN_PROBABILITY = 0.005  # shown in the table
+MIN_PROBABILITY = 0.01  # shown in the table
 
 
 def build_verdict_and_tree(view: View, answer: Translation, options: DecodingOptions) -> list[dict]:

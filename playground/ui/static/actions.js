@@ -132,6 +132,6 @@ function drawDifference() {
   const text = more > 0 ? say("difference_more", { changes: first, more }) : first;
   const sentences = knobs.task === "own" && had.task === "own" && own && own !== had.own ? say("other_sentences") : "";
   const changes = [sentences, text].filter(Boolean).join(", ");
-  place.textContent = place.title = changes ? say("difference", { changes }) : say("difference_none");
+  place.textContent = place.title = changes && say("difference", { changes });
 }
 subscribe(["boot", "knobs", "card", "own"], drawDifference);

@@ -146,7 +146,7 @@ export function icon(name) {
     back: "M15 4l-8 6 8 6zM4 4h2v12H4z", forward: "M5 4l8 6-8 6zM14 4h2v12h-2z",
     fork: "M6 3v14M6 10c0-4 8-2 8-7", link: "M8 12l4-4M7 9l-2 2a3 3 0 004 4l2-2M13 11l2-2a3 3 0 00-4-4L9 7",
     save: "M10 3v9M6 9l4 4 4-4M4 16h12",
-    pen: "M4 16l1-4 8-8 3 3-8 8zM11 6l3 3",
+    pin: "M7 3h6M8 3v5l-3 4h10l-3-4V3M10 12v5", pen: "M4 16l1-4 8-8 3 3-8 8zM11 6l3 3",
     trash: "M5 6h10M8 6V4h4v2M6 6l1 10h6l1-10",
   };
   const filled = ["play", "pause", "stop", "step", "back", "forward"].includes(name);

@@ -44,7 +44,7 @@ const head = (hue) => svg("marker", {
 function frame({ x, y, width, height, hue, layers }) {
   const behind = Math.min(layers, 4) - 1;
   const copy = (_, at) => svg("rect", { class: `frame hue-${hue}`, x, y: y - 3 * (behind - at), width, height, rx: 7 });
-  return [...Array.from({ length: behind + 1 }, copy), svg("text", { x: x + 8, y: y + 14, class: "layers" }, `N = ${layers}`)];
+  return [...Array.from({ length: behind + 1 }, copy), svg("text", { x: x + 8, y: y + 14, class: "layers" }, `N=${layers}`)];
 }
 
 /** A part as a button; where there is nothing to be shown of it, as a picture. */

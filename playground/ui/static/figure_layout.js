@@ -6,7 +6,7 @@
 /** @typedef {{ kind: string, hue: string, points: number[][] }} Line corners of a line; all but the `shared` ones end in an arrow */
 
 const BOX = 84, MASK = 22, HIGH = 24, TALL = 36; // px of a box, of a mask beside it; of one line of text and of two
-const ARROW = 14, TOUCH = 2, EDGE = 8, NAME = 16; // px between boxes: with an arrow, without; inside the frame of a layer, and for its N = 2
+const ARROW = 14, TOUCH = 2, EDGE = 8, NAME = 16; // px between boxes: with an arrow, without; inside the frame of a layer, and for its N=2
 export const WIDTH = 217;
 const COLUMNS = { encoder: { x: 11, rail: 5, frame: 1 }, decoder: { x: 117, rail: 207, frame: 113 } };
 const GUTTER = 106; // where the memory's line goes to the decoder

@@ -24,10 +24,10 @@ register("lessons", (element, block) => {
   const state = (name) => (isDone(name) ? say("course_done") : name === next ? goOn() : "");
   const row = ({ name, title, text, to, minutes, number }) => {
     const progress = say("course_progress", { done: doneOf(name).length, steps: stepsOf(name).length });
-    const open = { class: `pg-lesson${name === next ? " next" : ""}`, dataset: { lesson: name }, onclick: () => move(to) };
+    const open = { class: `pg-lesson${name === next ? " next" : ""}`, dataset: { lesson: name }, onclick: () => move(to) }, status = state(name);
     return h("li", {}, button({ ...open, "aria-description": progress },
       h("span", { class: "pg-lesson-number" }, String(number)), h("b", {}, title), h("span", { class: "pg-lesson-text" }, text),
-      h("span", { class: "pg-lesson-state" }, h("small", {}, [state(name), minutes].filter(Boolean).join(" · ")), dots(name))));
+      h("span", { class: "pg-lesson-state" }, h("small", {}, status, h("span", {}, status && " · ", minutes)), dots(name))));
   };
   element.replaceChildren(h("ol", {}, block.lessons.map(row)));
 }, { always: true, on: ["progress"] });

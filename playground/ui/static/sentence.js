@@ -66,10 +66,11 @@ export function showSentence(answer, isLast = !isActive()) {
   drawUnknown(answer.unknown);
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
   change({ sentence: { ...answer, run, text } });
+  const typed = answer.source.map(({ text }) => text).join(" ") === sentenceText().trim().replace(/\s+/g, " ");
   const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${whatIsWrong(answer)}`;
   place.replaceChildren(
     correct === null ? "" : h("span", { class: `pg-verdict ${correct ? "right" : "wrong"}` }, verdict),
-    h("span", { class: "pg-tokens" }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),
+    h("span", { class: `pg-tokens${typed ? " typed" : ""}` }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),
     h("span", { class: "pg-tokens out" }, answer.output.length ? chips(answer.output, "tgt") : say("no_output")),
     correct === false ? h("span", { class: "pg-reference", translate: "no" }, say("should_be", { text: answer.references.join(" / ") })) : "",
     answer.note ? h("span", { class: "pg-note" }, answer.note) : "",
