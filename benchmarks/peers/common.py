@@ -136,8 +136,7 @@ def task_of(job: dict) -> Task:
 
 
 def learn(job: dict) -> dict:
-    """One training by the peer's `Learner(task)`, from the pairs in hand to the target or the limit. Returns what the watch counted, and
-    the number of parameters."""
+    """Trains the peer's `Learner(task)` to the target or the limit. Returns what the watch counted, and the number of parameters."""
     module, task = import_module(f"benchmarks.peers.{job['peer']}"), task_of(job)
     torch.set_num_threads(1)
     for target, limit in ((2.0, job["warm"]), (job["target"], job["limit"])):

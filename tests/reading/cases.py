@@ -1,5 +1,4 @@
-"""Small uploads and what becomes of them, as `outcomes.outcome` writes it: (content, outcome[, choices]); a content is a file,
-two, or {name: content} where the name says something."""
+"""Small uploads: (content, outcome[, choices]), see `outcomes.outcome`; a content is a file, two, or {name: content}."""
 
 PO = '# A person, 2024\nmsgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n\n'  # six lines
 FORMS = 'msgid "n"\nmsgid_plural "ns"\nmsgstr[0] "{}"\nmsgstr[1] "{}"\n\n'

@@ -129,8 +129,7 @@ def people(site) -> People:
 
 
 def placed(value: Any, secret: str, each: bool) -> Iterator[Any]:
-    """The same value with `secret` in place of each that it holds, and in each object as if it were asked for by that name. What a list
-    holds, which for a listener are fifty controls, is replaced one after the other, or at once."""
+    """The value with `secret` in place of each that it holds, and under each name in each object; in a list one by one, or at once."""
     if isinstance(value, dict):
         yield value | {"task": "own", "own": secret}
         for key, inner in value.items():

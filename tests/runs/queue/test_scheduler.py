@@ -308,8 +308,7 @@ def burn(seconds):
 
 @pytest.fixture
 def answered(monkeypatch):
-    """answered(*kinds) -> the order in which a reader's threads, which know what a `long` and a short question take, answer them one by
-    one, when they were asked in this order, `pause` seconds apart, while another was answered."""
+    """answered(*kinds) -> the order in which a reader's threads answer questions, asked in this order, `pause` seconds apart."""
     monkeypatch.setattr("playground.runs.queue.parallel.LONG_S", 60.0)
     now, opened, order = [0.0], threading.Event(), []
     readers = ReaderThreads(2, clock=lambda: now[0])
