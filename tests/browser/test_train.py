@@ -91,7 +91,7 @@ def test_train_and_watch_and_wind_back(visit):
     expect(output(page)).not_to_have_text(RIGHT)
     expect(page.locator("#pg-result .pg-verdict.wrong")).to_be_visible()
     expect(learn.locator(".pg-probes .pg-wrong")).to_have_count(1)
-    expect(page.locator("#pg-replay-step")).to_have_text("step 0 of 300")
+    expect(page.locator("#pg-replay-step")).to_have_text("step 0/300")
     drawn(learn)
     eventually(page, lambda: loss.evaluate("plot => plot.layout.shapes[0]"), lambda mark: mark["visible"] is True and mark["x0"] == 0)
     expect(tab(page, "attention")).to_have_attribute("data-step", "0")

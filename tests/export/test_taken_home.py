@@ -147,7 +147,7 @@ def test_the_zip_holds_the_run_in_the_same_bytes_each_time_and_what_cannot_be_ta
     riddle = Run(reverse.id, reverse.name, reverse.experiment, secret=True)
     riddle.parts = reverse.parts
     acts = {
-        "export.nothing_yet": lambda: export_run(Run("id", "name", tiny())), "export.secret": lambda: export_run(riddle),
+        "runs.nothing_yet": lambda: export_run(Run("id", "name", tiny())), "export.secret": lambda: export_run(riddle),
         "export.generated": lambda: pack_zip(export_run(reverse), lambda: None, sentences=True),
     }  # fmt: skip
     for key, act in acts.items():

@@ -219,8 +219,8 @@ def test_products_in_bfloat16_are_as_far_off_as_without_chunks(monkeypatch):
 
 
 def test_a_training_in_bfloat16_stays_close():
-    made = training_of(d_model=128, d_ff=256, batch_size=64, steps=4)
-    exact, rounded = (losses(Training(made.experiment, made.corpus, precision=precision)) for precision in ("float32", "bfloat16"))
+    like = training_of(d_model=128, d_ff=256, batch_size=64, steps=4)
+    exact, rounded = (losses(Training(like.experiment, like.corpus, precision=precision)) for precision in ("float32", "bfloat16"))
     assert rounded == pytest.approx(exact, rel=1e-3)
     assert rounded[0] != exact[0]
 

@@ -162,12 +162,12 @@ def test_the_linear_map_and_its_gradients_are_torch_s(rows, inner, outer, biased
     inputs = [torch.randn(*shape, generator=generator, requires_grad=True) for shape in ((*rows, inner), (outer, inner), (outer,))]
     inputs = inputs if biased else inputs[:2]
     results = []
-    for linear in (fast_linear, F.linear, lambda *given: fast_linear(*given, *[None][biased:], torch.bfloat16)):
+    for linear in (fast_linear, F.linear, lambda *tensors: fast_linear(*tensors, *[None][biased:], torch.bfloat16)):
         out = linear(*inputs)
         results.append((out, *torch.autograd.grad((out * torch.arange(out.numel()).view(out.shape).cos()).sum(), inputs)))
     torch.testing.assert_close(*results[:2], rtol=1e-4, atol=1e-4)
-    off = [(rounded - exact).norm() / exact.norm() for rounded, exact in zip(results[2][:3], results[1], strict=False)]
-    assert all(0 < one < 0.01 for one in off) or rows == (2, 3), "8 bits, and too few rows to gain"
+    errors = [(rounded - exact).norm() / exact.norm() for rounded, exact in zip(results[2][:3], results[1], strict=False)]
+    assert all(0 < error < 0.01 for error in errors) or rows == (2, 3), "8 bits, and too few rows to gain"
 
 
 class Recorder:

@@ -25,7 +25,6 @@ from playground.words import known, paragraph, percentage
 
 SHOWN_SENTENCES = 4
 PREVIEW_PAIRS = 3  # number of pairs shown as tokens
-SAME_HARDER = dict.fromkeys(("copy", "sort", "rotate"), "reverse") | {"numbers_zh": "numbers_de", "numbers_en": "numbers_de"}
 
 
 @panels.declare("data", "train", 3)
@@ -40,8 +39,7 @@ def panel(view: View) -> dict:
         lines.append({"label": view.say("page.source"), "tokens": tokens(view.reader.pieces(view.run, source)), "side": ""})
         lines.append({"label": view.say("page.target"), "tokens": tokens(view.reader.pieces(view.run, target, "tgt")), "side": ""})
     about = view.say(f"tasks.{task}.about") if known(view.language, f"tasks.{task}.about") else ""
-    key = f"tasks.{SAME_HARDER.get(task, task)}.harder"
-    harder = view.say(key) if split == "harder" and known(view.language, key) else ""
+    harder = view.say(f"tasks.{task}.harder") if split == "harder" and known(view.language, f"tasks.{task}.harder") else ""
     sizes_text = view.say("page.vocabulary_sizes", source=sizes["src_vocabulary"], target=sizes["tgt_vocabulary"], longest=sizes["longest"])
     statistics, own_upload, pairs_read = view.reader.statistics(view.run), view.run.experiment.data.own, view.run.pairs
     facts, left_out = describe_counts(statistics, view), view.reader.left_out(view.run)
