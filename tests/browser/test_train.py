@@ -18,7 +18,7 @@ WATCH = """() => {
   const note = (list, value) => list.at(-1) !== value && list.push(value), at = (name) => document.getElementById(`pg-${name}`);
   new MutationObserver(([{ target: t }]) => t.innerText && note(watched.aloud, t.innerText)).observe(at('announced'), { childList: true });
   const look = () => {
-    /Pau/.test(at("replay-play").ariaLabel) && note(watched.gap, at("replay-step").value.match(/[0-9]+/) - at("panel-training").dataset.step);
+    /Pau/.test(at("replay-play").ariaLabel) && note(watched.gap, at("replay-step").value.match(/\\d+/) - at("panel-training").dataset.step);
     const { status, run } = document.querySelector('#pg-status').dataset, plot = document.querySelector('#pg-figure-loss');
     if (requestAnimationFrame(look) && status !== 'training') return;
     if (plot?.layout?.uirevision === run) note(watched.points, Number(plot.dataset.points));
