@@ -108,13 +108,15 @@ class Workers:
 
     def assign_device(self, run: Run, new_runs: Sequence[Run] = ()) -> None:
         """Assigns the run a device and its execution plan, unless its device exists. Chooses the device with the fewest runs, `new_runs`
-        included. May measure for a moment."""
+        included. May measure for a moment. A run in bfloat16 from another machine continues in float32 where that is faster."""
         devices = self.engines.devices
         if run.device not in devices:
             other_runs = [job.run for job in list(self._jobs.values())] + [other for other in new_runs if other is not run]
             run.device = min(devices, key=lambda device: sum(other.device == device for other in other_runs))
             plan = execution_plan(run.experiment, run.device)
             run.threads, run.precision = plan["threads"], plan["precision"]
+        elif run.precision == "bfloat16":
+            run.precision = execution_plan(run.experiment, run.device)["precision"]
 
     def busy(self, run: Run) -> bool:
         return run.id in self._jobs
