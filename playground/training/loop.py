@@ -80,7 +80,7 @@ class Training:
 
     def __init__(self, experiment: Experiment, corpus: Corpus, device: torch.device | str = "cpu", precision: str = "float32") -> None:
         config = experiment.training
-        self.experiment, self.corpus, self.device, self.precision = experiment, corpus, torch.device(device), precision
+        self.experiment, self.corpus, self.device, self.product_dtype = experiment, corpus, torch.device(device), getattr(torch, precision)
         self.step = self.fresh_at = 0  # the number of steps done, and the step after which the optimiser was fresh
         self.diagnostic_steps: Set[int] = frozenset()  # steps that record diagnostics
         generator = torch.Generator(self.device).manual_seed(config.seed)
@@ -88,7 +88,6 @@ class Training:
         self.variant = variant_of(experiment.model)
         self.parallel_map: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map
         micro_batches = config.threads if self.device.type == "cpu" and not experiment.model.alteration.needs_whole_batch else 1
-        self.product_dtype = getattr(torch, precision)
         self.replicas = [replica(self.model, self.product_dtype).train() for _ in range(micro_batches)]
         self.captured_steps = (
             CapturedSteps(record_cuda_graph(self.replicas[0].generator)) if self.device.type == "cuda" else None
@@ -250,7 +249,8 @@ class Training:
         """Returns the part's contribution to the loss of the whole batch, with its graph."""
         model, batch, smoothing = micro_batch.replica, micro_batch.batch, self._config.label_smoothing
         chunked = not self.variant.loss and uses_chunks(model, batch.tgt_in)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type != "cpu" and self.precision == "bfloat16"):
+        is_autocast = self.device.type != "cpu" and self.product_dtype != torch.float32
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=is_autocast):
             with skip_projection(model) if chunked else nullcontext():
                 output = model(batch.src, batch.tgt_in, batch.packing).logits
             if chunked:

@@ -145,7 +145,7 @@ def _write_outcome(view: View) -> str:
     values = {"step": f"{run.step:,}", "time": time}
     if run.status in ("failed", "diverged") or last is None:
         return view.say("outcome.broken" if run.status in ("failed", "diverged") else "outcome.unmeasured", **values)
-    reached = values["time"] and view.say("outcome.reached", **values)  # else the replay tells its steps
+    reached = time and view.say("outcome.reached", **values)  # else the replay tells its steps
     first_step = view.open_reader.remember(run, ("first_right", run.step, run.status), lambda: find_first_right(run))
     first = view.say("outcome.never_right") if first_step is None else view.say("outcome.first_right", step=f"{first_step:,}")
     best = run.replay.best and view.say("outcome.best", step=f"{run.replay.best[0]:,}")
