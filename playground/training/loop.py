@@ -97,7 +97,8 @@ class Training:
         self._planned = config.steps
         self.live = Live(**{name: experiment.flat()[name] for name in LIVE_KNOBS})
         self.optimiser = Optimiser(config, self.model, precision)
-        self._last_good = [parameter.detach().clone() for parameter in self.model.parameters()]
+        self._parameters = list(self.model.parameters())  # of the replicas too; every walk through the modules costs 1 % of a small step
+        self._last_good = [parameter.detach().clone() for parameter in self._parameters]
         self._eval_sets: dict[tuple[str, int | None], EvalSet] = {}
 
     @property
@@ -242,7 +243,7 @@ class Training:
         model = micro_batch.replica
         with step_diagnostics.watch(model, micro_batch.batch) if step_diagnostics else nullcontext():
             loss = self.share_of_loss(micro_batch)
-            gradients = torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)
+            gradients = torch.autograd.grad(loss, self._parameters, allow_unused=True, materialize_grads=True)
         return loss.detach(), list(gradients)
 
     def share_of_loss(self, micro_batch: MicroBatch) -> Tensor:
@@ -260,11 +261,10 @@ class Training:
 
     def move(self, gradients: list[Tensor], grad_norm: Tensor, rate: float | Tensor) -> None:
         """Clips the gradient and steps the optimiser."""
-        parameters = list(self.model.parameters())
-        for parameter, gradient in zip(parameters, gradients, strict=True):
+        for parameter, gradient in zip(self._parameters, gradients, strict=True):
             parameter.grad = gradient
         if most := self._config.max_grad_norm:
-            clip_grads_with_norm_(parameters, most, grad_norm)
+            clip_grads_with_norm_(self._parameters, most, grad_norm)
         self.optimiser.step(rate, self.parallel_map)
 
     def _update_on_device(self, batch: Batch) -> Tensor:
@@ -280,12 +280,14 @@ class Training:
     @torch.no_grad()
     def _remember(self, good: Tensor | None = None) -> None:
         """Copies the parameters for `_restore`, unless the boolean tensor `good` is False."""
-        for place, parameter in zip(self._last_good, self.model.parameters(), strict=True):
-            place.copy_(parameter if good is None else torch.where(good, parameter, place))
+        parameters = self._parameters
+        if good is not None:
+            parameters = [torch.where(good, *values) for values in zip(parameters, self._last_good, strict=True)]
+        torch._foreach_copy_(self._last_good, parameters)
 
     @torch.no_grad()
     def _restore(self) -> None:
         """Restores the parameters of the last finite loss, without gradients."""
-        for parameter, good in zip(self.model.parameters(), self._last_good, strict=True):
-            parameter.copy_(good)
+        torch._foreach_copy_(self._parameters, self._last_good)
+        for parameter in self._parameters:
             parameter.grad = None
