@@ -55,8 +55,7 @@ def plane(
     room = _measure_room(style)
     scale = room.min() / (2 * ROOM * limit)  # px of a unit
     ringed = [*([] if chosen is None else [chosen]), *near]
-    dots = np.full(count, DOT)
-    dots[list(near)] = NEAR
+    dots = np.where(np.isin(np.arange(count), list(near)), NEAR, DOT)
     dots[ringed[: chosen is not None]] = CHOSEN
     sizes = [theme.SIZE + (at >= count - own) for at in range(count)]
     sides, away = _place_names(texts, sizes, xy * scale, dots, room, ringed, own)
@@ -64,7 +63,8 @@ def plane(
     shades = [hue] * count if places is None else _mix_shades(places, hue, palette["paper"])
     ink = [*shades[: count - own], *[palette["text"]] * own]
     x, y = theme.rounded(xy[:, 0]), theme.rounded(xy[:, 1])
-    hover = [tokens.label(name) + ("" if places is None else f" ({places[at]})") for at, name in enumerate(names)]
+    suffixes = [""] * count if places is None else [f" ({place})" for place in places]
+    hover = [tokens.label(name) + suffixes[at] for at, name in enumerate(names)]
     data = [
         _draw_line(x[count - own :], y[count - own :], palette["muted"]),
         {
@@ -80,7 +80,8 @@ def plane(
     ]  # fmt: skip
     fonts = {at: {"family": theme.MONO, "size": sizes[at], "color": ink[at]} for at in away}
     notes = [_write_away(x[at], y[at], by, written[at], fonts[at], palette["muted"]) for at, by in away.items()]
-    return {"data": data, "layout": _lay_out_plane(room, scale, shares, style) | {"annotations": notes}}
+    rows = [[name + suffix, *point] for name, suffix, *point in zip(names, suffixes, x, y, strict=True)]
+    return {"data": data, "layout": _lay_out_plane(room, scale, shares, rows, style) | {"annotations": notes}}
 
 
 def _measure_room(style: Style) -> np.ndarray:
@@ -97,15 +98,16 @@ def _write_away(x: float, y: float, offset: tuple[float, float], text: str, font
     }  # fmt: skip
 
 
-def _lay_out_plane(room: np.ndarray, scale: float, shares: Sequence[float], style: Style) -> dict:
-    """Lays out two axes of `room` pixels (wide, high) and of equal `scale`, in pixels of a unit."""
+def _lay_out_plane(room: np.ndarray, scale: float, shares: Sequence[float], rows: list, style: Style) -> dict:
+    """Lays out two axes of `room` pixels (wide, high) and of equal `scale`, in pixels of a unit; `rows` are those of the table."""
     span = {"nticks": 5, "zeroline": True, "zerolinecolor": style.colors["grid"], "constrain": "domain"}
     across, up = ([-float(px / scale / 2), float(px / scale / 2)] for px in room)
     titles = [style.phrase(name, percent=f"{100 * share:.0f}") for name, share in zip(("axis_1", "axis_2"), shares, strict=True)]
     x = style.axis(titles[0], domain=[0, round(room[0] / (style.width - 66), 4)], range=across, constraintoward="left", **span)
     y = style.axis(titles[1], scaleanchor="x", range=up, constraintoward="top", **span)
     moving = {"duration": 300, "easing": "cubic-in-out"}
-    return style.layout(room[1] + 8 + 46, (54, 12, 8, 46), xaxis=x, yaxis=y, transition=moving)
+    meta = {"table": {"head": [style.word("pair_token"), *titles], "rows": rows}}
+    return style.layout(room[1] + 8 + 46, (54, 12, 8, 46), xaxis=x, yaxis=y, transition=moving, meta=meta)
 
 
 def cosines(matrix: np.ndarray, names: Sequence[str], *, kind: str = "encoder", style: Style = PLAIN) -> dict:
