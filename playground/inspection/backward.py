@@ -16,7 +16,7 @@ import numpy as np
 
 from playground.inspection.arithmetic import Derivation, Label, Lead, Operand, Sheet, Term, bracket, join_terms
 
-LISTED, MEAN_LISTED = 24, 4  # listed terms of a sum over a batch, and of its mean loss: the largest; the rest is one line
+LISTED, MEAN_LISTED = 24, 3  # listed terms of a sum over a batch, and of its mean loss: the largest; the rest is one line
 FEW_DIGITS, MIN_DIGITS, MAX_DIGITS = 4, 6, 10  # significant ones, of many terms and of few; the fewest that reproduce the number are used
 ENOUGH, ROUNDING = 5e-4, 2e-6  # tolerances of a result: relative to the number itself, and to the sum of its terms' absolute values
 LINEAR = "Linear"  # the kind of a site whose matrix torch stores as (out, in)
@@ -137,7 +137,7 @@ def explain_mean(losses: np.ndarray, places: Sequence[tuple[int, int]], value: f
             sheet.addend(Operand(Label("token_loss", places[n]), float(losses[n])))
         if omitted:
             sheet.terms.append(Term(Label("rest"), "", None, "", sheet.write(float(losses[omitted].sum()))))
-        total = sheet.total("sum_losses")
+        total = sheet.step("sum_losses", "Σ", sum(sheet.column("part")))
         return sheet.step("mean_of_tokens", f"{total} ÷ {len(losses)}", float(total) / len(losses))
 
     return derive("loss", (), value, work, abs(value))

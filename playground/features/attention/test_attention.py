@@ -12,7 +12,7 @@ from playground.data.corpus import build_corpus
 from playground.decoding import trace
 from playground.features.attention import query
 from playground.features.attention.induction import measure_induction
-from playground.features.embeddings.panel import NEAREST
+from playground.features.embeddings.panel import RINGED
 from playground.features.shared.queries import results
 from playground.features.shared.queries.activations import activations
 from playground.inspection import attention
@@ -90,7 +90,7 @@ def test_the_nearest_tokens_and_all_cosines_are_the_tables_own(site):
     table, piece = site.reader.model_at(run, None)[0].src_embedding.weight.numpy(), run.tokenizers[0].piece
     at = run.tokenizers[0].encode("h")[0]
     panel = site.panel("embeddings", **HELLO, token=at)
-    assert block(panel, "nearest")["rows"] == [[piece(other), f"{cosine:.3f}"] for other, cosine in nearest(table, at, NEAREST)]
+    assert all(f"“{piece(other)}” ({cosine:.2f})" in block(panel, "plane")["caption"] for other, cosine in nearest(table, at, RINGED))
     drawn = block(panel, "cosines")["figure"]
     np.testing.assert_allclose(drawn["data"][0]["z"], cosines(table), atol=1e-3)
     assert drawn["layout"]["meta"]["rows"] == [piece(id) for id in range(len(table))]
@@ -101,7 +101,7 @@ def test_the_nearest_tokens_and_all_cosines_are_the_tables_own(site):
     options = block(states, "token")["options"]
     assert (labels(states), block(states, "token")["value"]) == (["h", "e", "l", "l", "o", "<eos>"], options[0]["value"])
     second = site.panel("embeddings", **HELLO, what="memory", token=options[3]["value"])
-    assert (block(second, "token")["value"], block(second, "nearest")["head"][0]) == (options[3]["value"], "Nearest to l (position 4)")
+    assert block(second, "plane")["caption"].startswith("Nearest to “l (position 4)”")
 
 
 KNOBS = {"task": "copy", "steps": 20, "dropout": 0.0}

@@ -1,6 +1,6 @@
 """Vectors as a map in two dimensions with legible style, and their similarities."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ _ACROSS, _UP = {-1: "left", 0: "center", 1: "right"}, {-1: "bottom", 0: "middle"
 SIDES = tuple(f"{_UP[up]} {_ACROSS[across]}" for across, up in _DIRECTIONS)  # Plotly's names
 _ANGLES = np.arange(16) * np.pi / 8
 _FAR = np.array([(far * np.cos(angle), far * np.sin(angle)) for far in (28, 44, 62) for angle in _ANGLES])  # px: of a name with a line
-AIR = 1  # px between names
+AIR, SPREAD = 1, 0.04  # px between names; of the plane's shorter side, around a name that isn't labelled first: 40 to 50 have room
 
 
 def plane(
@@ -37,7 +37,7 @@ def plane(
     near: Sequence[int] = (),
     style: Style = PLAIN,
 ) -> dict:
-    """Draws N points (N, 2), each with its token beside it if that overlaps nothing, on two axes of equal scale, from -limit to limit, or
+    """Draws N points (N, 2), each with its token beside it where names are far apart, on two axes of equal scale, from -limit to limit, or
     on a stage as far as it is wide. The chosen point, those near it and the page's sentence are labelled first; a name of the chosen or a
     near point without room is further off, with a line. Hover boxes name all points.
 
@@ -55,17 +55,16 @@ def plane(
     room = _measure_room(style)
     scale = room.min() / (2 * ROOM * limit)  # px of a unit
     ringed = [*([] if chosen is None else [chosen]), *near]
-    dots = np.full(count, DOT)
-    dots[list(near)] = NEAR
+    dots = np.where(np.isin(np.arange(count), list(near)), NEAR, DOT)
     dots[ringed[: chosen is not None]] = CHOSEN
     sizes = [theme.SIZE + (at >= count - own) for at in range(count)]
-    order = dict.fromkeys([*ringed, *range(count - own, count), *range(count)])
-    sides, away = _place_names(texts, sizes, xy * scale, dots, room, order, ringed)
+    sides, away = _place_names(texts, sizes, xy * scale, dots, room, ringed, own)
     written = [tokens.label(text) for text in texts]
     shades = [hue] * count if places is None else _mix_shades(places, hue, palette["paper"])
     ink = [*shades[: count - own], *[palette["text"]] * own]
     x, y = theme.rounded(xy[:, 0]), theme.rounded(xy[:, 1])
-    hover = [tokens.label(name) + ("" if places is None else f" ({places[at]})") for at, name in enumerate(names)]
+    suffixes = [""] * count if places is None else [f" ({place})" for place in places]
+    hover = [tokens.label(name) + suffixes[at] for at, name in enumerate(names)]
     data = [
         _draw_line(x[count - own :], y[count - own :], palette["muted"]),
         {
@@ -81,7 +80,8 @@ def plane(
     ]  # fmt: skip
     fonts = {at: {"family": theme.MONO, "size": sizes[at], "color": ink[at]} for at in away}
     notes = [_write_away(x[at], y[at], by, written[at], fonts[at], palette["muted"]) for at, by in away.items()]
-    return {"data": data, "layout": _lay_out_plane(room, scale, shares, style) | {"annotations": notes}}
+    rows = [[name + suffix, *point] for name, suffix, *point in zip(names, suffixes, x, y, strict=True)]
+    return {"data": data, "layout": _lay_out_plane(room, scale, shares, rows, style) | {"annotations": notes}}
 
 
 def _measure_room(style: Style) -> np.ndarray:
@@ -98,15 +98,16 @@ def _write_away(x: float, y: float, offset: tuple[float, float], text: str, font
     }  # fmt: skip
 
 
-def _lay_out_plane(room: np.ndarray, scale: float, shares: Sequence[float], style: Style) -> dict:
-    """Lays out two axes of `room` pixels (wide, high) and of equal `scale`, in pixels of a unit."""
+def _lay_out_plane(room: np.ndarray, scale: float, shares: Sequence[float], rows: list, style: Style) -> dict:
+    """Lays out two axes of `room` pixels (wide, high) and of equal `scale`, in pixels of a unit; `rows` are those of the table."""
     span = {"nticks": 5, "zeroline": True, "zerolinecolor": style.colors["grid"], "constrain": "domain"}
     across, up = ([-float(px / scale / 2), float(px / scale / 2)] for px in room)
     titles = [style.phrase(name, percent=f"{100 * share:.0f}") for name, share in zip(("axis_1", "axis_2"), shares, strict=True)]
     x = style.axis(titles[0], domain=[0, round(room[0] / (style.width - 66), 4)], range=across, constraintoward="left", **span)
     y = style.axis(titles[1], scaleanchor="x", range=up, constraintoward="top", **span)
     moving = {"duration": 300, "easing": "cubic-in-out"}
-    return style.layout(room[1] + 8 + 46, (54, 12, 8, 46), xaxis=x, yaxis=y, transition=moving)
+    meta = {"table": {"head": [style.word("pair_token"), *titles], "rows": rows}}
+    return style.layout(room[1] + 8 + 46, (54, 12, 8, 46), xaxis=x, yaxis=y, transition=moving, meta=meta)
 
 
 def cosines(matrix: np.ndarray, names: Sequence[str], *, kind: str = "encoder", style: Style = PLAIN) -> dict:
@@ -120,15 +121,15 @@ def cosines(matrix: np.ndarray, names: Sequence[str], *, kind: str = "encoder", 
 
 
 def _place_names(
-    texts: Sequence[str], sizes: Sequence[int], points: np.ndarray, dots: np.ndarray, room: np.ndarray, order: Iterable[int],
-    ringed: Sequence[int],
+    texts: Sequence[str], sizes: Sequence[int], points: np.ndarray, dots: np.ndarray, room: np.ndarray, ringed: Sequence[int], own: int,
 ) -> tuple[list[str], dict[int, tuple[float, float]]]:  # fmt: skip
-    """Places the names of points (N, 2), in pixels, in a rectangle of this size; returns the side of each, "" for none, and the offsets
-    of the names of ringed points without a side."""
+    """Places the names of points (N, 2), in pixels, in a rectangle of this size, those of the ringed and the `own` last ones first; returns
+    the side of each, "" for none, and the offsets of the names of ringed points without a side."""
     boxes = [(tokens.extent(text) * size / theme.SIZE, size * LINE) for text, size in zip(texts, sizes, strict=True)]
     labelled, gaps = Names(points, (dots + RING * (dots > DOT)) / 2, room), dots / 1.6 + 1  # Plotly's distance of a name from its point
-    sides, away = [""] * len(boxes), {}
-    for at in order:
+    sides, away, first = [""] * len(boxes), {}, [*ringed, *range(len(boxes) - own, len(boxes))]
+    for at in dict.fromkeys([*first, *range(len(boxes))]):
+        labelled.air = AIR if at in first else SPREAD * room.min()
         sides[at] = labelled.place_beside(at, boxes[at], gaps[at])
         if not sides[at] and at in ringed and (by := labelled.place_away(at, boxes[at])):
             away[at] = by
@@ -161,7 +162,7 @@ class Names:
     """Points (N, 2) with radii (N,) in a rectangle of this `size` (wide, high), and the names placed so far."""
 
     def __init__(self, points: np.ndarray, radii: np.ndarray, size: np.ndarray) -> None:
-        self.points, self.radii, self.size = points, radii, size
+        self.points, self.radii, self.size, self.air = points, radii, size, AIR
         self._middles, self._halves = np.empty((0, 2)), np.empty((0, 2))
 
     def place_beside(self, at: int, size: tuple[float, float], gap: float) -> str:
@@ -180,7 +181,7 @@ class Names:
         inside = (np.abs(middles) + half <= self.size / 2).all(axis=1)
         on_points = (np.abs(middles[:, None] - self.points) < half + self.radii[:, None]).all(axis=2)
         on_points[:, at] = False
-        on_names = (np.abs(middles[:, None] - self._middles) < half + self._halves + AIR).all(axis=2)
+        on_names = (np.abs(middles[:, None] - self._middles) < half + self._halves + self.air).all(axis=2)
         free = np.flatnonzero(inside & ~on_points.any(axis=1) & ~on_names.any(axis=1))
         if not len(free):
             return None

@@ -10,8 +10,7 @@ from playground.model.transformer import Transformer
 from playground.variants.decoder_only import DecoderOnly
 from playground.words import listed, paragraph, printed
 
-NEAREST = 5
-RINGED = 4
+RINGED = 4  # neighbours of the chosen point
 MAX_COSINES = 30  # tokens in the matrix of cosines
 HUES = {"src": "encoder", "tgt": "decoder", "memory": "encoder", "decoder": "decoder"}
 
@@ -25,7 +24,7 @@ def panel(view: View) -> dict:
     sentence_ids = [piece.id for piece in look.source[:-1]], [piece.id for piece in look.targets]
     points = vectors(view.reader, view.runs.corpora, view.run, view.step, kind, sentence_ids)
     chosen = _choose_point(view, kind, points)
-    near = facts.nearest(points.vectors, chosen, NEAREST)
+    near = facts.nearest(points.vectors, chosen, RINGED)
     plane, caption = _draw_plane(view, kind, points, chosen, near), _write_caption(view, kind, points, chosen, near)
     options = [{"value": name, "label": view.say(f"embeddings.{name}"), "hue": HUES[name]} for name in kinds]
     of_states = Transformer.encode if kind == "memory" else DecoderOnly.decode if is_joint else Transformer.decode
@@ -43,13 +42,12 @@ def panel(view: View) -> dict:
                     blocks.choice("what", "what", view.say("embeddings.what"), options, kind),
                     view.offer("by", "by", "embeddings.by") if kind in STATES else None,
                     _build_token_choice(view, kind, points, chosen),
-                    _build_nearest(view, kind, points, chosen, near),
-                    blocks.code("source", source),
                 ),
                 css="stage",
             ),
             blocks.text("axes", _describe_axes(view, points), "pg-about"),
             _draw_cosines(view, kind, points, chosen),
+            blocks.code("source", source),
         ],
     }
 
@@ -90,7 +88,7 @@ def _draw_plane(view: View, kind: str, points: Vectors, chosen: int, near: list[
         by_place=view.choice("by") == "place",
         own=points.own,
         chosen=chosen,
-        near=[other for other, _ in near[:RINGED]],
+        near=[other for other, _ in near],
         **(view.stage or {"share": LARGE, "tallest": view.below(60)}),
     )
 
@@ -110,8 +108,9 @@ def _write_caption(view: View, kind: str, points: Vectors, chosen: int, near: li
 
 
 def _name_neighbours(view: View, kind: str, points: Vectors, chosen: int, near: list[tuple[int, float]]) -> str:
-    """Names the three nearest neighbours of the chosen point."""
-    named = [(_name_point(view, kind, points, at), printed(f"{cosine:.2f}")) for at, cosine in near[:3]]
+    """Names the nearest neighbours of the chosen point, states as their hover boxes do."""
+    suffixes = [""] * len(points.ids) if kind in TABLES else [f" ({place})" for place in points.places]
+    named = [(points.names[at] + suffixes[at], printed(f"{cosine:.2f}")) for at, cosine in near]
     neighbours = listed(view.language, (view.say("embeddings.neighbour", token=token, cosine=cosine) for token, cosine in named))
     return view.say("embeddings.neighbours", token=_name_point(view, kind, points, chosen), list=neighbours)
 
@@ -139,12 +138,6 @@ def _build_token_choice(view: View, kind: str, points: Vectors, chosen: int) -> 
         labels, value = {id: points.names[points.ids.index(id)] for id in ids}, points.ids[chosen]
     options = [{"value": str(number), "label": label} for number, label in labels.items()]
     return blocks.choice("token", "token", view.say("embeddings.token"), options, str(value), tokens=True)
-
-
-def _build_nearest(view: View, kind: str, points: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:
-    rows = [[_name_point(view, kind, points, other), printed(f"{cosine:.3f}")] for other, cosine in near]
-    head = [view.say("embeddings.nearest", token=_name_point(view, kind, points, chosen)), view.say("embeddings.cosine")]
-    return blocks.table("nearest", head, rows, rowheads=True, tokens=True)
 
 
 def _draw_cosines(view: View, kind: str, points: Vectors, chosen: int) -> dict:

@@ -8,7 +8,7 @@ from playground.features.shared.figures import cells, theme, tokens
 from playground.features.shared.figures.runs import truncate
 from playground.features.shared.figures.theme import PLAIN, Style
 
-STRIP, PITCH = 22, 50  # px: height of a run's strip, and distance of two strips
+STRIP, PITCH = 22, 50  # px: height of a run's strip with its name above, and of one without; distance of two strips
 MAX_CELL_PX, MAX_WIDTH_PX = 10, 620  # px: side of a cell of the map by place, and width of the map
 BELOW = 100  # px: axis, its title and the colour bar
 
@@ -21,7 +21,8 @@ def by_length(
     *,
     style: Style = PLAIN,
 ) -> dict:
-    """Draws a strip for each run: column n - 1 of its shares (N,) is for targets of n tokens, NaN where there are none.
+    """Draws a strip for each run, named unless it is the only one: column n - 1 of its shares (N,) is for targets of n tokens, NaN where
+    there are none.
 
     names, trained (shortest, longest) and counts (N,) belong to the strips; N may differ. Shapes: the frames, one a strip, also beyond the
     longest target. Raises ValueError if the lists differ in length.
@@ -34,16 +35,17 @@ def by_length(
     sentences = np.zeros((rows, longest), dtype=int)
     for row, (share, count) in enumerate(zip(shares, counts, strict=True)):
         z[row, : len(share)], sentences[row, : len(count)] = share, count
-    down, half = rows * PITCH, STRIP / PITCH / 2  # px; half a strip in rows
+    strip = STRIP if rows > 1 else PITCH
+    down, half = rows * PITCH, strip / PITCH / 2  # px; half a strip in rows
     texts = {"length": "<b>%{x}</b>", "share": "%{z:.0%}", "count": "%{customdata}"}
-    more = {"ygap": PITCH - STRIP, "xgap": 1 if style.width / longest > 9 else 0, "customdata": sentences.tolist()}
-    data = _draw_shares(z, "share_exact", down, style.hover("hover_reach", **texts), style, 0, 2 * half, more)
+    more = {"ygap": PITCH - strip, "xgap": 1 if style.width / longest > 9 else 0, "customdata": sentences.tolist()}
+    data = _draw_shares(z, down, style.hover("hover_reach", **texts), style, 0, 2 * half, more)
     notes = [
         {
             "text": tokens.escape(name), "showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "y": row - half,
             "yanchor": "bottom", "yshift": 2, "font": style.font(),
         }
-        for row, name in enumerate(truncate(name, style.width - 24, 1) for name in names)
+        for row, name in enumerate(truncate(name, style.width - 24, 1) for name in names if rows > 1)
     ]  # fmt: skip
     frames = []
     for row, (low, high) in enumerate(trained):
@@ -72,7 +74,7 @@ def by_place(shares: np.ndarray, trained: tuple[int, int], *, style: Style = PLA
     across, down = side * longest, side * places
     texts = {"place": "<b>%{y}</b>", "length": "<b>%{x}</b>", "share": "%{z:.0%}"}
     more = {"y": list(range(1, places + 1)), "xgap": int(side > 9), "ygap": int(side > 9)}
-    data = _draw_shares(shares, "share_tokens", down, style.hover("hover_place", **texts), style, 1, 1, more)
+    data = _draw_shares(shares, down, style.hover("hover_place", **texts), style, 1, 1, more)
     low, high = trained[0], min(trained[1], longest)
     stairs = [(n + step, n + 1.5) for n in range(high, low - 1, -1) for step in (0.5, -0.5)]  # down to each length's last token
     layout = style.layout(
@@ -90,8 +92,8 @@ def _length_axis(longest: int, style: Style) -> dict:
 
 
 def _round_ticks(longest: int) -> dict:
-    """Lays out at most a dozen ticks: 1, and multiples of a round number."""
-    step = next(step for step in (1, 2, 4, 5, 8, 10, 16, 20, 25, 50) if longest <= 12 * step or step == 50)
+    """Lays out at most nine ticks: 1, and multiples of a round number."""
+    step = next(step for step in (1, 2, 4, 5, 8, 10, 16, 20, 25, 50) if longest <= 8 * step or step == 50)
     return {"tickvals": sorted({1, *range(step, longest + 1, step)} - ({2} if step > 1 else set()))}
 
 
@@ -104,12 +106,10 @@ def _draw_frame(corners: Sequence[tuple[float, float]], style: Style) -> dict:
     }  # fmt: skip
 
 
-def _draw_shares(
-    shares: np.ndarray, name: str, down: float, hover: str, style: Style, first: int, width: float, more: dict
-) -> list[dict]:
-    """Draws shares by length, with a colour bar `name` below `down` pixels, and hatches what was not measured: in rows from number `first`
-    on, whose height is `width`."""
-    bar = style.colorbar(style.word(name), round(-48 / down, 4), 160, tickformat=".0%")
+def _draw_shares(shares: np.ndarray, down: float, hover: str, style: Style, first: int, width: float, more: dict) -> list[dict]:
+    """Draws shares by length, with a colour bar below `down` pixels, and hatches what was not measured: in rows from number `first` on,
+    whose height is `width`."""
+    bar = style.colorbar("", round(-48 / down, 4), 160, tickformat=".0%")
     hatching = cells.hatching(np.isnan(shares), style.word("unmeasured"), style)
     hatching |= {"y": [row + first for row in hatching["y"]], "base": [left + 1 for left in hatching["base"]], "width": width}
     return [style.heat(theme.rounded(shares), hover, x=list(range(1, shares.shape[1] + 1)), colorbar=bar) | more, hatching]

@@ -69,12 +69,11 @@ def _build_table(view: View, report: Scores, beam: int) -> dict:
     exact = format_share(view, report.evaluated, "exact_match")  # decoded greedily
     if beam > 1:
         exact = f"{annotate(percent(1 - report.wrong / report.sentences))} ({view.say('page.method_greedy')}: {exact})"
-    bleu_about = view.say("evaluation.bleu_about", cut=tokenization, signature=metrics.bleu_signature)
     rows = [
         ("exact_match", exact, view.say("evaluation.exact_match_about")),
         ("token_accuracy", format_share(view, report.evaluated, "token_accuracy"), view.say("evaluation.token_accuracy_about")),
-        ("bleu", annotate(f"{metrics.bleu:.1f}", metrics.bleu_reach), bleu_about),
-        ("chrf", annotate(f"{metrics.chrf:.1f}", metrics.chrf_reach), view.say("evaluation.chrf_about", signature=metrics.chrf_signature)),
+        ("bleu", annotate(f"{metrics.bleu:.1f}", metrics.bleu_reach), view.say("evaluation.bleu_about", cut=tokenization)),
+        ("chrf", annotate(f"{metrics.chrf:.1f}", metrics.chrf_reach), view.say("evaluation.chrf_about")),
         ("length_ratio", annotate(f"{metrics.length_ratio:.2f}"), view.say("evaluation.length_ratio_about")),
     ]
     if report.of_words:
@@ -85,9 +84,9 @@ def _build_table(view: View, report: Scores, beam: int) -> dict:
 
 def _write_captions(view: View, report: Scores, split: str, beam: int) -> list[str]:
     """Writes the number of sentences tried and the notes needed to read the scores."""
-    count, total, step = report.sentences, f"{report.evaluated.of:,}", f"{report.step:,}"
+    count, total = report.sentences, f"{report.evaluated.of:,}"
     decoding = view.say("evaluation.decoded_greedy") if beam == 1 else view.say("evaluation.decoded_beam", width=beam)
-    sentences = [view.say("evaluation.tried", count=count, all=total, split=view.say(f"evaluation.{split}"), how=decoding, step=step)]
+    sentences = [view.say("evaluation.tried", count=count, all=total, split=view.say(f"evaluation.{split}"), how=decoding)]
     if margin := report.measured.bleu_reach:  # None or 0 (all outputs right) gives no interval
         low, high = max(report.measured.bleu - margin, 0.0), min(report.measured.bleu + margin, 100.0)
         sentences.append(view.say("evaluation.trusted", low=f"{low:.1f}", high=f"{high:.1f}", count=count))
@@ -101,7 +100,7 @@ def _write_captions(view: View, report: Scores, split: str, beam: int) -> list[s
         sentences.append(view.say("evaluation.several", most=report.most_references))
     if report.measured.too_short:
         sentences.append(view.say("evaluation.too_short"))
-    return sentences
+    return [*sentences, view.say("evaluation.signatures", bleu=report.measured.bleu_signature, chrf=report.measured.chrf_signature)]
 
 
 @panels.declare("reach", needs=panels.FORMULA)
@@ -115,25 +114,24 @@ def build_reach(view: View) -> dict:
     strips = view.draw(pictures.by_length, exact, names, [result.trained for result in results], counts, share=2)
     places = view.draw(pictures.by_place, results[mapped].reach.tokens, results[mapped].trained, share=2)
     tried, total = (sum(getattr(result, name) for result in results) for name in ("sentences", "total"))
+    is_alone = not offered and not results[0].reach.counts[results[0].trained[1] :].any()  # another encoding would tell nothing
     more = tried < total  # what the captions say waits until all sentences have been tried
     by_length = by_place = view.say("evaluation.trying", tried=tried, asked=total)
     if not more:
-        by_length = _write_reach_caption(view, results, names)
+        by_length = paragraph([_write_reach_caption(view, results, names), *([view.say("evaluation.alone")] if is_alone else [])])
         by_place = _write_facts(view, token_facts(results[mapped].reach, results[mapped].trained))
     run_options = [{"value": run.id, "label": name} for run, name in zip(runs, names, strict=True)]
     content = [
         blocks.figure("reach", strips, by_length, view.say("evaluation.by_length")),
-        _build_comparison(view, runs, offered, longer=bool(results[0].reach.counts[results[0].trained[1] :].any())),
+        *([] if is_alone else [_build_comparison(view, runs, offered)]),
         *([blocks.choice("mapped", "mapped", view.say("evaluation.mapped"), run_options, runs[mapped].id)] if len(runs) > 1 else []),
         blocks.figure("places", places, by_place, view.say("evaluation.by_place")),
     ]
     return {"step": results[0].step, "more": more, "blocks": content}
 
 
-def _build_comparison(view: View, runs: list[Run], offered: list[Run], longer: bool) -> dict:
-    """Builds the choice of other runs of this task; else a way to train one, where sentences are `longer` than in training."""
-    if not offered and not longer:
-        return blocks.text("compare-alone", view.say("evaluation.alone"), "pg-caption")
+def _build_comparison(view: View, runs: list[Run], offered: list[Run]) -> dict:
+    """Builds the choice of other runs of this task; else a way to train one."""
     if not offered:
         return blocks.row(
             "compare-none",

@@ -47,12 +47,12 @@ def test_the_table_says_what_was_measured_and_beside_this_run_stand_those_that_a
         f"{100 * validation.token_accuracy:.1f}\N{NO-BREAK SPACE}%",
         *(f"{score:.1f}" + (f" ± {most:.1f}" if most else "") for score, most in reach), f"{measured.length_ratio:.2f}",
     ]
-    assert measured.bleu_signature in block(panel, "scores")["rows"][2][2]
+    assert measured.bleu_signature in block(panel, "scores-caption")["text"]
     assert f"{scores.sentences} of {scores.evaluated.of} {say('en', 'evaluation.heldout')}" in block(panel, "scores-caption")["text"]
     assert len([id for id in ids(panel) if id.startswith("mistake-")]) == min(scores.wrong, evaluation.MAX_MISTAKES)
     view = View(site.runs, site.reader, {"run": "reverse"}, MINE)
     offered = [site.runs.get(name) for name in ("sort", "numbers_de")]
-    choice = _build_comparison(view, [view.run, offered[0]], offered, longer=False)
+    choice = _build_comparison(view, [view.run, offered[0]], offered)
     assert (choice["value"], [option["value"] for option in choice["options"]]) == (["sort"], ["sort", "numbers_de"])
 
 

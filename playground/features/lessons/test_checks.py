@@ -203,7 +203,7 @@ SHOWN = {  # what a block says of the numbers of an answer, in their order
     "gpt": r"(\d+) of (\d+) cells are masked",
     "one_vector": r"exact match\D+100\.0\D+([\d.]+).*token accuracy\D+100\.0\D+([\d.]+).*On (\d+)",
     "against": r"difference ([\d.]+) is the sum of these (\d+)",
-    "updates": r"(\d+) target tokens.*\. (\d+) pairs",
+    "updates": r"(\d+) tokens.*\. (\d+) pairs",
     "warming": r"move by ([\d.]+) times",
     "longer": r"Exact match\D+([\d.]+)",
 }

@@ -58,7 +58,7 @@ function termTable({ terms, head, sign, words }) {
     h("tr", {}, side(left, right || first !== part ? first : ""), // what is only added up is written once
       h("td", { class: "pg-sign" }, right ? sign : ""), side(right, second),
       h("td", { class: "number" }, h("span", { class: "pg-part" }, minus(part))));
-  const names = h("tr", {}, [head[0], sign, head[1], `${head[2]} · ${words.count}`].map((text) => h("th", { scope: "col" }, text)));
+  const names = h("tr", {}, [head[0], sign, head[1], words.count ? `${head[2]} · ${words.count}` : head[2]].map((text) => h("th", { scope: "col" }, text)));
   const about = { class: "pg-terms", tabindex: "0", role: "region", "aria-label": words.terms };
   return h("div", about, h("table", {}, h("thead", {}, names), h("tbody", {}, terms.map(row))));
 }

@@ -90,6 +90,7 @@ def build_sheet(
     """Builds a derivation; `label` labels its numbers, `own` is the words key of the result. When `secret`, the last line is left to the
     student, and `answer` is only for the page's script. By its `mode` it asks a "question", is "open", or "closed" until
     the tour's question is answered. `still`: the page doesn't scroll to it."""
+    is_whole = all(term.left.name != "rest" for term in derivation.terms)  # else a line is the sum of many
     heads = {side: view.say(f"map.sheet_{derivation.operation}_{side}") for side in SIDES} if derivation.terms else {}
     steps = [
         {"why": view.say(step.key, **step.values), "text": _set_heads(step.text, heads), "result": step.result} for step in derivation.steps
@@ -119,7 +120,8 @@ def build_sheet(
         leads=[{"label": label(lead.label), "value": lead.value} for lead in derivation.leads],
         steps=steps,
         still=still,
-        words={name: view.say(f"map.sheet_{name}") for name in WORDS} | {"count": view.say("map.sheet_count", count=len(derivation.terms))},
+        words={name: view.say(f"map.sheet_{name}") for name in WORDS}
+        | {"count": view.say("map.sheet_count", count=len(derivation.terms)) if is_whole else ""},
     )
 
 

@@ -18,7 +18,7 @@ from playground.words import paragraph, printed
 
 ROWS_SHOWN = 8  # rows of a batch at a time
 ABOVE = 44  # px above the large picture: the moments of a step
-SPELT_SHARE = 0.1  # of the largest value: a cell below has its token on hover
+SPELT_SHARE = 0.3  # of the largest value: a cell below has its token on hover
 LEGIBLE_SHARE = 0.75  # of the tokens must fit uncut; <eos> may be cut among letters
 BATCH_LABELS = ("x", "normed", "delta", "token_loss")  # labels of a token of the batch
 SOURCE = ("src", "encoder")  # prefixes of modules that read source tokens
@@ -52,8 +52,7 @@ def build_loss(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
     )
     caption = paragraph([caption, _describe_rows(view, rows)])
     picture = _LossGrid(view, rows, rows.losses, change=False)
-    about = [blocks.text("invite", view.say("step.invite_loss"), "pg-caption"), sums]
-    layout = picture.lay_out("step-losses", caption, view.say("step.title_loss"), "arithmetic", about)
+    layout = picture.lay_out("step-losses", caption, view.say("step.title_loss"), "arithmetic", [sums], view.say("step.invite_loss"))
     return [*layout, _build_shifted(view, rows, chosen[0] if chosen else find_first_row(view, rows))]
 
 
@@ -91,7 +90,7 @@ def build_sliders(view: View, rows: BatchRows) -> list[dict]:
     count, length = rows.tgt_out.shape
     line, place = view.number("line", count - 1) or 0, view.number("place", length - 1) or 0
     return [
-        blocks.slider("line", "line", view.say("step.line", rows=count), line, count - 1, first=1),
+        blocks.slider("line", "line", view.say("step.line"), line, count - 1, first=1),
         blocks.slider("place", "place", view.say("step.place"), place, length - 1, first=1),
     ]
 
@@ -123,9 +122,10 @@ class _LossGrid:
             **(place if self.is_beside else place and place | {"width": view.width}),
         )
 
-    def lay_out(self, id: str, caption: str, title: str, name: str, about: list[dict]) -> list[dict]:
+    def lay_out(self, id: str, caption: str, title: str, name: str, about: list[dict], hint: str = "") -> list[dict]:
         """Lays out the figure with its sliders beside the blocks `about`, in a column called `name`."""
-        figure, sliders = blocks.column("picture", blocks.figure(id, self.picture, caption, title)), build_sliders(self.view, self.rows)
+        figure = blocks.column("picture", blocks.figure(id, self.picture, caption, title, hint=hint))
+        sliders = build_sliders(self.view, self.rows)
         if self.is_beside:
             return [blocks.row("sides", figure, blocks.column(name, *about, *sliders), css="stage")]
         return [figure, blocks.row("sides", blocks.column("choice", *sliders), blocks.column(name, *about), css="large-small")]
@@ -208,6 +208,7 @@ def format_4g(value: float) -> str:
 # ---- figure ----
 
 ROW = 24  # px
+MAX_TICKS = 6  # of rows or positions; where there are more, every second one has its number
 BESIDE = 4  # px, free beside a token on its cell
 
 
@@ -249,6 +250,8 @@ def losses(
     place = cells.place(rows, columns, style, cell=max(ROW * 2, needed_width(targets)), left=named)
     if not style.stage:
         place = replace(place, down=min(max(ROW * count, 60), cells.MAX_GRID_PX))
+    down, across = 1 + (count > MAX_TICKS), 1 + (length > MAX_TICKS)
+    place = replace(place, every_row=max(place.every_row, down), every_column=max(place.every_column, across))
     room = place.across / length - BESIDE
     spelt = np.abs(values) >= SPELT_SHARE * most  # never padding
     spelt[chosen[0] if chosen else 0] = True
@@ -260,7 +263,7 @@ def losses(
     ticks = (-most, 0, most) if change else (0, most)
     more = {"text": written, "texttemplate": "%{text}", "textfont": {"size": theme.SIZE, "family": theme.MONO}, "customdata": steps}
     more |= {"meta": {"kind": "decoder", "cells": True}} | ({"zmid": 0} if change else {})
-    heat = place.heat(theme.rounded(values, 5), hover, place.colorbar(word, ticks), (-most if change else 0, most), **more)
+    heat = place.heat(theme.rounded(values, 5), hover, place.colorbar("", ticks), (-most if change else 0, most), **more)
     shapes = [*place.cursor(chosen), *_divide(segments, hidden, style)]
     layout = place.layout("decoder", titles, entries=bool(hidden.any()), shapes=shapes)
     layout["meta"] |= {"fields": ["line", "place"], "down": list(at), "sides": ["", ""]}

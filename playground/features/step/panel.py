@@ -246,7 +246,7 @@ def _read_line(view: View, rows: BatchRows) -> int:
 
 
 def _build_line_slider(view: View, rows: BatchRows, line: int) -> dict:
-    return blocks.slider("line", "line", view.say("step.line", rows=len(rows.tgt_out)), line, len(rows.tgt_out) - 1, first=1)
+    return blocks.slider("line", "line", view.say("step.line"), line, len(rows.tgt_out) - 1, first=1)
 
 
 def _build_sublayer_choice(view: View, step: TakenStep, names: list[str], title: str) -> tuple[str, dict]:

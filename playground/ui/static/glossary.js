@@ -60,7 +60,7 @@ export function folded(element, text) {
       remainder.hidden = !isOpen;
     };
     unfold(false);
-    element.replaceChildren(first, " ", more, " ", remainder);
+    element.replaceChildren(first, more, " ", remainder); // a space before the button would move when it comes
   }
   const [first, more, remainder] = childrenOf(element);
   prose(first, lead);

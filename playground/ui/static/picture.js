@@ -249,7 +249,8 @@ function copied(event) {
 /** The numbers of a figure as a table, for a screen reader, and to be copied. */
 export function asTable(figure) {
   const layout = figure.layout ?? {}, givenTable = layout.meta?.table; // {head, rows}, where coordinates mean nothing to a reader
-  if (givenTable) return table(row(givenTable.head.map(heading)), givenTable.rows.map((cells) => row(cells.map((text) => h("td", {}, String(text))))));
+  const cell = (value) => h("td", {}, typeof value === "number" ? minus(String(value)) : String(value));
+  if (givenTable) return table(row(givenTable.head.map(heading)), givenTable.rows.map((cells) => row(cells.map(cell))));
   const heat = figure.data.find((trace) => trace.type === "heatmap");
   if (heat) return heatTable(heat.z, layout);
   const points = figure.data.filter((trace) => trace.x?.length).flatMap((trace) => Array.from(trace.x, (x, at) => [trace.name ?? "", x, trace.y?.[at]]));

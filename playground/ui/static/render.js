@@ -131,9 +131,8 @@ register("text", (element, block) => {
 
 register("table", (element, block) => {
   const isName = (at) => at === 0 && block.rowheads;
-  const broken = (text) => text.split(/(?<=\|)/).flatMap((part, at) => (at ? [h("wbr"), part] : [part])); // as in signatures of sacrebleu
   const about = (value) => ({ class: typeof value === "number" ? "number" : undefined, ...(block.tokens ? modelText() : {}) });
-  const cell = (value, at) => h(isName(at) ? "th" : "td", about(value), broken(String(value)));
+  const cell = (value, at) => h(isName(at) ? "th" : "td", about(value), String(value));
   const head = h("thead", {}, h("tr", {}, block.head.map((text) => h("th", { scope: "col" }, text))));
   const body = h("tbody", {}, block.rows.map((row) => h("tr", {}, row.map(cell))));
   const table = h("div", { class: "pg-scroll" }, h("table", {}, head, body)), open = element.querySelector("details")?.open;
