@@ -49,7 +49,7 @@ def panel(view: View) -> dict:
         "step": None,
         "blocks": [
             blocks.text("of", view.say("page.sentences_of", run=title(view.run, view.language, view.token)), css="pg-heading"),
-            blocks.text("about", about, css="pg-about"),
+            blocks.text("about", about, css="pg-caption"),
             blocks.choice("split", "split", view.say("page.split"), splits, split),
             *([blocks.text("account", paragraph(report(pairs_read, view.language)), css="pg-caption")] if pairs_read else []),
             *([blocks.text("harder", harder, css="pg-caption")] if harder else []),
