@@ -58,8 +58,7 @@ def _build_memory(view: View, diagnostics: Diagnostics) -> list[dict]:
     events = [(after, value) for after, knob, value in view.run.history.events if knob == "memory_mode"]
     changes = [view.say(f"diagnostics.changed_{value}", step=f"{after:,}") for after, value in events[-2:]]
     sentences = [_write_fact(view, reaching), *changes]
-    records = view.run.history.diagnostics
-    if records:
+    if records := view.run.history.diagnostics:
         steps = [int(step) for step in records.column("step")]
         picture = view.draw(
             pictures.over_training,
