@@ -38,7 +38,7 @@ def draw_likeliest(view: View, look: SentenceTrace, at: int, share: int) -> dict
 
 
 def draw_attention(view: View, look: SentenceTrace, at: int, layer: int, head: int, **options: int) -> tuple[dict, str]:
-    """Draws the weights of this cross-attention head at step `at`, with their caption; `options` as of `View.draw`. `view.look` is `look`."""
+    """Draws a cross-attention head's weights at step `at`, with their caption; `options` as of `View.draw`. `view.look` is `look`."""
     weights = look.cross[layer, head, at]
     picture = view.draw(
         pictures.step_bars,
