@@ -18,6 +18,7 @@ from playground.words import listed, named, paragraph, printed
 
 QUANTITIES = {"gradient": "gradient", "update": "update", "activation": "std", "dead": "dead", "entropy": "entropy"}
 REACHING = {"memory": "cross", "encoder": "encoder", "decoder": "decoder"}  # column "<name>/gradient" -> hue
+AROUND = 138  # px: above and below the curves, beyond what is around a stage
 
 
 @panels.declare("diagnostics", "train", 4, panels.FORMULA)
@@ -57,28 +58,27 @@ def _build_memory(view: View, diagnostics: Diagnostics) -> list[dict]:
     events = [(after, value) for after, knob, value in view.run.history.events if knob == "memory_mode"]
     changes = [view.say(f"diagnostics.changed_{value}", step=f"{after:,}") for after, value in events[-2:]]
     sentences = [_write_fact(view, reaching), *changes]
-    records = view.run.history.diagnostics
-    if records:
+    if records := view.run.history.diagnostics:
         steps = [int(step) for step in records.column("step")]
         picture = view.draw(
             pictures.over_training,
             steps,
             np.array([records.column(f"{name}/gradient", 0, len(steps)) for name in REACHING]),
-            [view.say(f"diagnostics.reaches_{name}") for name in REACHING],
+            [view.say(f"diagnostics.column_{name}") for name in REACHING],
             list(REACHING.values()),
             measure="gradient",
             strong=range(len(REACHING)),
             last=view.run.steps,
             changes=[(after, view.say(f"diagnostics.memory_{value}")) for after, value in events],
             step=view.step,
+            stage=view.stage_below(AROUND).get("stage", 0),
         )
         main_blocks = [blocks.figure("reaching", picture, paragraph(sentences), view.say("diagnostics.reaching"))]
         side_blocks = [*_build_knob(view), *([] if view.run.working else [_build_memory_table(view)])]
     else:
         main_blocks = [_build_memory_table(view), blocks.text("reaching-said", paragraph(sentences), css="pg-caption")]
         side_blocks = [*_build_knob(view), blocks.text("no-curves", view.say("diagnostics.no_curves"), css="pg-caption")]
-    heading = blocks.text("follow", view.say("diagnostics.follow"), css="pg-heading")
-    return [heading, blocks.row("memory", blocks.column("shown", *main_blocks), blocks.column("side", *side_blocks), css="large-small")]
+    return [blocks.row("memory", blocks.column("shown", *main_blocks), blocks.column("side", *side_blocks), css="large-small")]
 
 
 def _build_knob(view: View) -> list[dict]:

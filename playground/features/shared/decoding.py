@@ -37,8 +37,8 @@ def draw_likeliest(view: View, look: SentenceTrace, at: int, share: int) -> dict
     )
 
 
-def draw_attention(view: View, look: SentenceTrace, at: int, layer: int, head: int, share: int) -> tuple[dict, str]:
-    """Draws the weights of this cross-attention head at step `at`, with their caption. `view.look` is `look`."""
+def draw_attention(view: View, look: SentenceTrace, at: int, layer: int, head: int, **options: int) -> tuple[dict, str]:
+    """Draws a cross-attention head's weights at step `at`, with their caption; `options` as of `View.draw`. `view.look` is `look`."""
     weights = look.cross[layer, head, at]
     picture = view.draw(
         pictures.step_bars,
@@ -46,7 +46,7 @@ def draw_attention(view: View, look: SentenceTrace, at: int, layer: int, head: i
         texts(look.source),
         mask=compute_mask(view, "cross")[at],
         right=look.alignment[at] if look.alignment else None,
-        share=share,
+        **options,
     )
     k = int(weights.argmax())
     caption = view.say("page.looks_caption", layer=layer + 1, head=head + 1, token=look.source[k].text, weight=f"{weights[k]:.2f}")

@@ -169,7 +169,7 @@ def _build_step(view: View, comparison: Comparison, at: int) -> dict:
     for name, trace in traces:
         view.look = trace
         first = trace.likely[at][0]
-        attention, attention_caption = draw_attention(view, trace, at, layer, head, len(traces))
+        attention, attention_caption = draw_attention(view, trace, at, layer, head, share=len(traces))
         text = view.say("teacher_forcing.likely_caption", fed=trace.fed[at].text, token=first.text, percent=percentage(first.probability))
         title = view.say("teacher_forcing.likely", lane=view.say(f"teacher_forcing.{name}"), step=at + 1)
         columns.append(

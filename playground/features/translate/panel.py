@@ -17,6 +17,7 @@ from playground.model.kv_cache import KVCache
 from playground.words import listed, percentage
 
 WARM = 2.0  # temperature suggested when all outputs are the same
+ABOVE = 570  # px: above the bars of a step and below them, beyond what is around a stage
 SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
 
 
@@ -201,7 +202,7 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
     attention_blocks = []
     if view.attends:
         head = choose_head(view, "cross")
-        attention, attention_caption = decoding.draw_attention(view, look, at, *head, share=2)
+        attention, attention_caption = decoding.draw_attention(view, look, at, *head, share=2, stage=view.stage.get("stage", 0) - ABOVE)
         bars = blocks.figure("looks", attention, attention_caption, view.say("page.looks"))
         is_threads = view.choice("view") == "lines"
         attention_blocks = [build_view_choice(view, "step"), *(draw_threads(view, "cross", head) if is_threads else [bars])]

@@ -72,7 +72,7 @@ register("cards", (element, block) => {
   element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), h("div", { class: "pg-cards" }, cards.map(card)));
 }, { always: true, on: ["room"] });
 
-const SMALL = { width: 220, height: 124, edge: 5 }; // of a picture, in its own units
+const SMALL = { width: 220, height: 165, edge: 5 }; // of a picture, in its own units
 
 const HINT = 1 / 3; // of a result, to whom it is still a question
 

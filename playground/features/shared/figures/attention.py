@@ -104,7 +104,7 @@ def step_bars(
     weights = theme.fit(weights, columns)
     hidden = ~theme.as_mask(mask, 1, len(columns))[0]
     longest = tokens.longest(style.width)
-    room = min((style.width - 60) / len(columns), 56)
+    room = min((style.width - 60) / len(columns), max(56, style.stage // 5))
     extents = [tokens.extent(token, longest) for token in columns]
     upright = tokens.fit_side_by_side(extents, room)
     below = cells.LINE + 10 if upright else max(extents) + 12
@@ -129,7 +129,7 @@ def step_bars(
     x |= {"tickfont": style.font(family=theme.MONO), "showline": True, "linecolor": style.hue(kind), "linewidth": 2}
     y = style.axis(style.word("weight"), range=[0, 1], tickvals=[0, 0.5, 1])
     layout = style.layout(
-        22 + BARS + below, (48, 12, 22, below), xaxis=x, yaxis=y, shapes=[shape],
+        22 + max(BARS, style.stage) + below, (48, 12, 22, below), xaxis=x, yaxis=y, shapes=[shape],
         barmode="overlay", meta={"kind": kind, "columns": list(columns)},
     )  # fmt: skip
     return {"data": data, "layout": layout}

@@ -116,7 +116,7 @@ def over_training(
     ]  # fmt: skip
     top = 12 + 18 * sum(len(legend[at]) for at in strong)
     layout = style.layout(
-        HEIGHT, (LEFT, END, top, 44), showlegend=True, shapes=[cursor, *marks], annotations=notes,
+        max(HEIGHT, style.stage), (LEFT, END, top, 44), showlegend=True, shapes=[cursor, *marks], annotations=notes,
         xaxis=style.axis(style.word("step"), range=[0, max(last, 1)], showgrid=False, showline=True, nticks=6),
         yaxis=style.axis(_axis_title(style.word(f"health_{measure}"), ruler, style), **ruler.axis),
         legend=theme.legend_column(itemclick=False, itemdoubleclick=False),
