@@ -97,10 +97,11 @@ def step_bars(
     mask: np.ndarray | None = None,
     kind: str = "cross",
     right: int | None = None,
+    tall: float = 0,
     style: Style = PLAIN,
 ) -> dict:
-    """Draws the weights (K,) of one query as bars over its keys, 0 to 1. Masked tokens have a hatched bar of full height and no number;
-    `right` is the column of the task's alignment. Raises ValueError if the lengths don't fit."""
+    """Draws the weights (K,) of one query as bars over its keys, 0 to 1, the longest at least `tall` pixels. Masked tokens have a hatched
+    bar of full height and no number; `right` is the column of the task's alignment. Raises ValueError if the lengths don't fit."""
     weights = theme.fit(weights, columns)
     hidden = ~theme.as_mask(mask, 1, len(columns))[0]
     longest = tokens.longest(style.width)
@@ -129,7 +130,7 @@ def step_bars(
     x |= {"tickfont": style.font(family=theme.MONO), "showline": True, "linecolor": style.hue(kind), "linewidth": 2}
     y = style.axis(style.word("weight"), range=[0, 1], tickvals=[0, 0.5, 1])
     layout = style.layout(
-        22 + BARS + below, (48, 12, 22, below), xaxis=x, yaxis=y, shapes=[shape],
+        22 + max(BARS, tall) + below, (48, 12, 22, below), xaxis=x, yaxis=y, shapes=[shape],
         barmode="overlay", meta={"kind": kind, "columns": list(columns)},
     )  # fmt: skip
     return {"data": data, "layout": layout}
