@@ -54,7 +54,7 @@ def test_what_comes_later_has_its_room(visit, size, tab):
     page.wait_for_load_state("networkidle")
     assert page.evaluate("window.moved") < 0.01
     assert {*page.evaluate(SIZES)} <= {"13px", "14px", "20px"}
-    assert page.locator("#pg-result[data-cut], .pg-compare-line [data-more]").count() == 3 * (tab == "interventions" and size[0] < 900)
+    assert page.locator("#pg-result[data-cut], .pg-compare-line [data-more]").count() == 2 * (tab == "interventions" and size[0] < 900)
 
 
 @pytest.mark.parametrize("size", [(1440, 900), (1366, 768), (1920, 1080), (2560, 1440), (1024, 768), (390, 844)])

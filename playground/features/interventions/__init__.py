@@ -40,7 +40,7 @@ class SwitchPart(TypedDict):
 
 
 @kind
-def switches(id: str, label: str, none: str, is_off: str, parts: list[SwitchPart], off: list[str], colours: Shades):
+def switches(id: str, label: str, none: str, parts: list[SwitchPart], off: list[str], colours: Shades):
     """Every head as a switch; those in `off` are switched off. `all` and `none` label the buttons that switch many."""
 
 

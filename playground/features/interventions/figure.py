@@ -35,7 +35,8 @@ def pairs(
         _draw_marks("before", first, down, style, {"symbol": "circle-open", "size": 12, "color": palette["text"], "line": {"width": 2}}),
         _draw_marks("after", second, down, style, {"symbol": "diamond", "size": 9, "color": palette["second"]}),
     ]  # fmt: skip
-    numbers = [f"{short(left)} → {short(right)}" for left, right in zip(first, second, strict=True)]
+    changes = [(short(left), short(right)) for left, right in zip(first, second, strict=True)]
+    numbers = [" → ".join(change) if len({*change}) > 1 else "" for change in changes]  # the others are told where they are pointed at
     x = style.axis(style.word("probability"), range=[-0.02, 1.02], tickvals=[0, 0.5, 1], showgrid=True)
     framed = chosen is not None and 0 <= chosen < len(names)
     frame = {

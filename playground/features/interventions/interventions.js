@@ -29,7 +29,7 @@ function buildSwitches(element, block) {
     const canvas = h("canvas", { "aria-hidden": "true" });
     if (head.weights) thumbnail(canvas, head.weights, part.mask, block.colours);
     const about = { class: "pg-switch", title: head.name, "aria-label": head.name, dataset: { ids: head.id } };
-    return button({ ...about, onclick: () => toggle([head.id]) }, canvas, h("span", {}, String(at + 1)), h("b", { class: "pg-switch-state" }));
+    return button({ ...about, onclick: () => toggle([head.id]) }, canvas, h("span", {}, String(at + 1)));
   };
   const row = (part) => (layer) => h("div", { class: "pg-switch-layer" },
     group(layer.label, layer.all, layer.heads.map((head) => head.id)),
@@ -51,8 +51,6 @@ function paintSwitches(element, block, off) {
   for (const pressed of element.querySelectorAll("[data-ids]")) {
     const ids = pressed.dataset.ids.split(" "), silent = ids.filter((id) => off.has(id)).length;
     pressed.setAttribute("aria-pressed", silent === ids.length ? "true" : silent ? "mixed" : "false");
-    const state = pressed.querySelector(".pg-switch-state");
-    if (state) state.textContent = silent ? block.is_off : "";
   }
   element.querySelector(".pg-switch-none").setAttribute("aria-disabled", String(!off.size)); // not disabled: that would take the focus away
 }

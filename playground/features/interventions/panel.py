@@ -124,7 +124,6 @@ def _build_switches(view: View, change: Change) -> dict:
         "heads",
         view.say("interventions.heads"),
         none=view.say("interventions.none_off"),
-        is_off=view.say("interventions.is_off"),
         parts=parts,
         off=[str(head) for head in interventions.heads(config) if head in change.off],
         colours=pick_colours(view),
@@ -177,7 +176,7 @@ def build_score(view: View) -> dict:
     for name, column in (("exact", "exact_match"), ("tokens", "token_accuracy")):
         points = 100 * (getattr(after, column) - getattr(before, column))
         change_key = "interventions.lost" if points < 0 else "interventions.gained" if points > 0 else "interventions.even"
-        shares = [format_share(view, evaluation, column) for evaluation in evaluated]
+        shares = [format_share(view, evaluation, column).removesuffix("\N{NO-BREAK SPACE}%") for evaluation in evaluated]
         rows.append([view.say(f"interventions.{name}"), *shares, view.say(change_key, points=f"{abs(points):.1f}")])
     points = 100 * (before.exact_match - after.exact_match)
     key = "interventions.score_fell" if points > 0 else "interventions.score_rose" if points < 0 else "interventions.score_same"
@@ -245,7 +244,7 @@ def _compute_losses(importance: Importance) -> tuple[dict[HeadId, float], dict[H
 def _build_estimate(view: View, importance: Importance) -> list[dict]:
     """Builds the same bars from a few sentences, while the others are still decoded."""
     counts = {"pairs": importance.whole.validation.pairs, "all": f"{importance.whole.of:,}"}
-    caption = blocks.text("importance-said", view.say("interventions.importance_estimate", **counts), css="pg-caption")
+    caption = blocks.text("importance-estimate", view.say("interventions.importance_estimate", **counts), css="pg-caption")
     return [caption, _draw_parts(view, *_compute_losses(importance), view.say("interventions.importance_about", **counts))]
 
 
@@ -276,8 +275,7 @@ def _draw_part(
         caption = view.say("interventions.part_caption", head=name_head(view, worst), points=points_of(exact_lost[worst]))
     if about:
         caption = about
-    title = view.say("interventions.importance_title", part=name_part(view, part))
-    return blocks.figure(f"importance-{part}", picture, caption, title)
+    return blocks.figure(f"importance-{part}", picture, caption, name_part(view, part))
 
 
 def _write_fact(view: View, fact: Fact) -> str:

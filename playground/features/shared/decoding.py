@@ -25,7 +25,7 @@ MAX_SUGGESTED = 4  # wrong sentences
 SEARCHED, SEARCHED_HARDER = 100, 6  # sentences searched for them; longer ones if few go wrong
 
 
-def draw_likeliest(view: View, look: SentenceTrace, at: int, share: int) -> dict:
+def draw_likeliest(view: View, look: SentenceTrace, at: int, share: int, tall: float = 0) -> dict:
     """Draws the likeliest tokens of step `at`, with the written one marked, for one of `share` columns."""
     likely = look.likely[at]
     return view.draw(
@@ -34,11 +34,12 @@ def draw_likeliest(view: View, look: SentenceTrace, at: int, share: int) -> dict
         [token.probability for token in likely],
         chosen=next((place for place, token in enumerate(likely) if token.id == look.targets[at].id), None),
         share=share,
+        tall=tall,
     )
 
 
-def draw_attention(view: View, look: SentenceTrace, at: int, layer: int, head: int, **options: int) -> tuple[dict, str]:
-    """Draws a cross-attention head's weights at step `at`, with their caption; `options` as of `View.draw`. `view.look` is `look`."""
+def draw_attention(view: View, look: SentenceTrace, at: int, layer: int, head: int, share: int, tall: float = 0) -> tuple[dict, str]:
+    """Draws the weights of this cross-attention head at step `at`, with their caption. `view.look` is `look`."""
     weights = look.cross[layer, head, at]
     picture = view.draw(
         pictures.step_bars,
@@ -46,7 +47,8 @@ def draw_attention(view: View, look: SentenceTrace, at: int, layer: int, head: i
         texts(look.source),
         mask=compute_mask(view, "cross")[at],
         right=look.alignment[at] if look.alignment else None,
-        **options,
+        share=share,
+        tall=tall,
     )
     k = int(weights.argmax())
     caption = view.say("page.looks_caption", layer=layer + 1, head=head + 1, token=look.source[k].text, weight=f"{weights[k]:.2f}")
@@ -93,7 +95,7 @@ def build_comparison(
     ids = [[piece.id for piece in look.targets] for look in outputs]
     removed, added = mark_changes(*ids)
     lines = [_build_line(view, "before", before, removed, "gone"), _build_line(view, "after", after, added, "new")]
-    if before.references:
+    if before.references and not lines[0]["right"]:  # a correct output is one
         reference = tokens(view.reader.pieces(view.run, before.references[0], "tgt"))
         lines.append({"name": "reference", "label": view.say("interventions.reference"), "tokens": reference, "verdict": "", "right": None})
 

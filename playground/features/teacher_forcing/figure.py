@@ -8,7 +8,7 @@ from playground.features.shared.figures import cells, theme, tokens
 from playground.features.shared.figures.graph import names_axis
 from playground.features.shared.figures.theme import PLAIN, Style
 
-ROW, TALLEST, NUMBER = 22, 700, 52  # px: of height for a bar, and for all; of width for the number beside it
+ROW, TALLEST, RIGHT = 22, 700, 16  # px: of height for a bar, and for all; of width beside them
 LINE, SQUARE = 22, 380  # px, of height: a line of the legend, and the path
 MARK = 48  # px before a name in the legend
 TITLE_CHARACTERS = 10  # of a token in the title of an axis
@@ -93,23 +93,15 @@ def votes(
     first, second = (tokens.label(token, TITLE_CHARACTERS) for token in tokens_of)
     title = style.phrase("votes_axis", token=first, other=second)
     x = style.axis(title, range=[low - padding, high + padding], nticks=5)
-    numbers = [
-        {
-            "x": 1, "xref": "paper", "xanchor": "left", "xshift": 8, "y": row, "yref": "y", "showarrow": False,
-            "text": theme.minus(f"{value:+.2f}"), "font": style.font(),
-        }
-        for row, value in enumerate(votes.tolist()) if row % every == 0
-    ]  # fmt: skip
     zero = {
         "type": "line", "xref": "x", "yref": "paper", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "line": {"width": 1, "color": palette["line"]},
     }  # fmt: skip
     head = [style.word(word) for word in ("votes_part", "votes_vote")]
     table = {"head": head, "rows": [[name, f"{value:.4f}"] for name, value in zip(names, votes, strict=True)]}
-    above = 8 + LINE * _count_lines([trace["name"] for trace in data], style.width - left - NUMBER)
+    above = 8 + LINE * _count_lines([trace["name"] for trace in data], style.width - left - RIGHT)
     layout = style.layout(
-        min(len(names) * ROW, TALLEST) + above + 50, (left, NUMBER, above, 50), xaxis=x, yaxis=y,
-        annotations=numbers, shapes=[zero], showlegend=True, legend=style.legend_above(),
-        meta={"tokens": list(names), "table": table},
+        min(len(names) * ROW, TALLEST) + above + 50, (left, RIGHT, above, 50), xaxis=x, yaxis=y, shapes=[zero],
+        showlegend=True, legend=style.legend_above(), meta={"tokens": list(names), "table": table},
     )  # fmt: skip
     return {"data": data, "layout": layout}
 

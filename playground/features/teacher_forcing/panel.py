@@ -20,6 +20,7 @@ from playground.words import paragraph, percentage
 RIVALS = 5
 REPLAY_PARTS = 5  # of the replay; an earlier step is tried at the end of each
 SIDE_WIDTH = 420  # px beside the lanes
+AROUND, TALLEST = 190, 520  # px: of the window around one lane's step, besides what is around a grid; of its figures at most
 
 
 class LaneRow(TypedDict):
@@ -84,25 +85,24 @@ def _build_suggestions(view: View, wrong: list[str] | None) -> list[dict]:
     if wrong is None:
         return []
     if not wrong:
-        return [blocks.text("none-wrong", view.say("teacher_forcing.none_wrong"), css="pg-caption"), *_build_earlier(view)]
-    return [
-        blocks.choice(
-            "wrong", "text", view.say("teacher_forcing.goes_wrong"), [{"value": text, "label": text} for text in wrong], view.text
-        )
-    ]
+        return [blocks.row("none-wrong", *_build_earlier(view), css="controls")]
+    options = [{"value": text, "label": text} for text in wrong]
+    return [blocks.choice("wrong", "text", view.say("teacher_forcing.goes_wrong"), options, view.text)]
 
 
 def _build_earlier(view: View) -> list[dict]:
-    """Builds a link to an earlier replay step at which the page's sentence, or another example, goes wrong; nothing if none does."""
+    """Builds the notice that no example goes wrong, and a link to an earlier replay step at which the page's sentence, or another, does."""
+    notice = view.say("teacher_forcing.none_wrong")
     last = view.run.steps if view.step is None else view.step
     saved_steps = [step for step in view.run.replay.parameter_steps if step < last]
     sentences = sorted(view.examples(), key=lambda pair: pair[0] != view.text)[:6]  # the page's sentence first, if it is an example
     for step in (saved_steps[len(saved_steps) * part // REPLAY_PARTS] for part in range(REPLAY_PARTS - 1, 0, -1) if saved_steps):
         if wrong := find_wrong(view.reader, view.run, step, sentences):
             text = view.text if view.text in wrong else wrong[0]
-            label = view.say("teacher_forcing.earlier", step=f"{step:,}", text=text)
-            return [blocks.button("earlier", "move", label, to={"step": step, "text": text})]
-    return []
+            notice = paragraph([notice, view.say("teacher_forcing.earlier", step=f"{step:,}", text=text)])
+            label, way_there = view.say("teacher_forcing.there", step=f"{step:,}"), {"step": step, "text": text}
+            return [blocks.text("none-wrong-said", notice, css="pg-caption"), blocks.button("earlier", "move", label, to=way_there)]
+    return [blocks.text("none-wrong-said", notice, css="pg-caption")]
 
 
 def _write_captions(view: View, comparison: Comparison) -> list[str]:
@@ -150,7 +150,7 @@ def _build_correction(view: View, comparison: Comparison, at: int) -> dict:
     """Builds the choice of a token to write at this step instead: the likeliest ones and the right one."""
     free = comparison.free
     at = min(at, len(free.targets) - 1)
-    options = {likely.id: f"{likely.text}  {likely.probability:.2f}" for likely in free.likely[at]}
+    options = {likely.id: likely.text for likely in free.likely[at]}  # their probabilities are drawn below
     if comparison.forced and at < len(comparison.forced.targets):
         options.setdefault(comparison.forced.targets[at].id, comparison.forced.targets[at].text)
     options.pop(free.targets[at].id, None)
@@ -161,26 +161,24 @@ def _build_correction(view: View, comparison: Comparison, at: int) -> dict:
 
 
 def _build_step(view: View, comparison: Comparison, at: int) -> dict:
-    """Builds the chosen step in every lane: its likeliest tokens, and the weights of cross-attention."""
+    """Builds the chosen step of every lane: its likeliest tokens, and the weights of cross-attention."""
     columns = []
-    traces = [(name, trace) for name in ("forced", "free", "corrected") if (trace := getattr(comparison, name)) and at < len(trace.targets)]
+    traces = {name: trace for name, trace in list_traces(comparison).items() if at < len(trace.targets)}
+    is_alone, share = len(traces) == 1, max(len(traces), 2)
+    tall = min(view.below(AROUND), TALLEST) if is_alone else 0  # its two figures side by side have the rest of the window
     view.look = comparison.free
     layer, head = choose_head(view, "cross")
-    for name, trace in traces:
+    for name, trace in traces.items():
         view.look = trace
         first = trace.likely[at][0]
-        attention, attention_caption = draw_attention(view, trace, at, layer, head, share=len(traces))
+        attention, attention_caption = draw_attention(view, trace, at, layer, head, share, tall)
         text = view.say("teacher_forcing.likely_caption", fed=trace.fed[at].text, token=first.text, percent=percentage(first.probability))
-        title = view.say("teacher_forcing.likely", lane=view.say(f"teacher_forcing.{name}"), step=at + 1)
-        columns.append(
-            blocks.column(
-                f"step-{name}",
-                blocks.figure(f"likely-{name}", draw_likeliest(view, trace, at, len(traces)), text, title),
-                blocks.figure(f"looks-{name}", attention, attention_caption),
-            )
-        )
+        title = view.say("page.likely" if is_alone else "teacher_forcing.likely", lane=view.say(f"teacher_forcing.{name}"), step=at + 1)
+        likely = blocks.figure(f"likely-{name}", draw_likeliest(view, trace, at, share, tall), text, title)
+        looks = blocks.figure(f"looks-{name}", attention, attention_caption, view.say("page.looks") if is_alone else "")
+        columns += [likely, looks] if is_alone else [blocks.column(f"step-{name}", likely, looks)]
     view.look = comparison.free
-    return blocks.row("step", *columns, css="thirds" if len(columns) > 2 else "halves")
+    return blocks.row("step", *columns, css="thirds" if share > 2 else "halves")
 
 
 def _draw_lens(view: View, comparison: Comparison, at: int) -> list[dict]:
@@ -204,16 +202,10 @@ def _draw_lens(view: View, comparison: Comparison, at: int) -> list[dict]:
     fact = logits.lens_fact(predictions)
     norms = dict.fromkeys(("none", view.run.experiment.model.norm))
     caption = paragraph([view.say(fact.key, **fact.values), *(view.say(f"teacher_forcing.lens_{norm}") for norm in norms)])
-    feeds = [
-        {"value": "output", "label": view.say("teacher_forcing.free")},
-        {"value": "reference", "label": view.say("teacher_forcing.forced")},
-    ]
-    feed_choice = (
-        [blocks.choice("feed", "target", view.say("teacher_forcing.lens_of"), feeds, "reference" if is_forced else "output")]
-        if comparison.forced
-        else []
-    )
-    return [blocks.figure("lens", picture, caption, view.say("teacher_forcing.lens")), *feed_choice]
+    names = {"output": "free", "reference": "forced"}
+    feeds = [{"value": value, "label": view.say(f"teacher_forcing.{name}")} for value, name in names.items()]
+    feed_choice = blocks.choice("feed", "target", view.say("teacher_forcing.lens_of"), feeds, "reference" if is_forced else "output")
+    return [blocks.figure("lens", picture, caption, view.say("teacher_forcing.lens")), *([feed_choice] if comparison.forced else [])]
 
 
 # ---- lanes: decodings of one sentence, stacked, with a column for each step that holds the fed token and the predicted one ----
@@ -233,8 +225,14 @@ def is_correction_right(view: View, comparison: Comparison) -> bool:
     return not (comparison.corrected and correction and comparison.corrected.right and not comparison.corrected.right[correction[0]])
 
 
+def list_traces(comparison: Comparison) -> dict[str, SentenceTrace]:
+    """Lists the decodings by name; free running and teacher forcing as one where they are the same."""
+    is_same = comparison.forced and comparison.parted is None
+    names = {"both": "free"} if is_same else {"forced": "forced", "free": "free"}
+    return {name: trace for name, of in {**names, "corrected": "corrected"}.items() if (trace := getattr(comparison, of))}
+
+
 def build_lanes(view: View, comparison: Comparison, at: int, steps: int) -> dict:
-    decodings = [_build_lane(view, name, trace) for name in ("forced", "free", "corrected") if (trace := getattr(comparison, name))]
     return lanes(
         "lanes",
         view.say("teacher_forcing.step"),
@@ -243,7 +241,7 @@ def build_lanes(view: View, comparison: Comparison, at: int, steps: int) -> dict
         comparison.parted,
         parts=view.say("teacher_forcing.parts_here"),
         fixes=view.say("teacher_forcing.corrected_here" if is_correction_right(view, comparison) else "teacher_forcing.changed_here"),
-        lanes=decodings,
+        lanes=[_build_lane(view, name, trace) for name, trace in list_traces(comparison).items()],
     )
 
 

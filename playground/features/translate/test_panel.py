@@ -139,7 +139,7 @@ def test_it_offers_a_sentence_that_goes_wrong_or_else_the_one_of_the_greatest_do
 
 LETTERS = "abcdefghijklmnopqrst"  # longer than any word in training
 RIGHT = [*reversed(LETTERS), "<eos>"]
-FORCED, FREE, CORRECTED = (say("en", f"teacher_forcing.{name}") for name in ("forced", "free", "corrected"))
+FORCED, FREE, CORRECTED, BOTH = (say("en", f"teacher_forcing.{name}") for name in ("forced", "free", "corrected", "both"))
 
 
 def forcing(site, **parameters) -> dict:
@@ -168,7 +168,7 @@ def test_a_long_word_parts_the_lives_and_the_caption_the_votes_and_a_correction_
     assert (lanes(after)[FREE], block(after, "fix")["value"]) == (free, option["value"])
     assert lanes(after)[CORRECTED]["says"][int(option["value"].split(":")[0])]["text"] == LETTERS[-1]
     for fix in ("x", "1", ":", "1:2:3", "99:99999", "-1:4", "0:0", "٣:٤", "1:" + "9" * 50):
-        assert list(lanes(forcing(site, fix=fix))) == [FORCED, FREE], fix
+        assert list(lanes(forcing(site, fix=fix))) == [BOTH], fix
 
 
 LENGTHY = " ".join(f"w{place}" for place in range(30))  # the answer to everything: fifteen times as long as what is asked

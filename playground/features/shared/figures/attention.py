@@ -97,14 +97,15 @@ def step_bars(
     mask: np.ndarray | None = None,
     kind: str = "cross",
     right: int | None = None,
+    tall: float = 0,
     style: Style = PLAIN,
 ) -> dict:
-    """Draws the weights (K,) of one query as bars over its keys, 0 to 1. Masked tokens have a hatched bar of full height and no number;
-    `right` is the column of the task's alignment. Raises ValueError if the lengths don't fit."""
+    """Draws the weights (K,) of one query as bars over its keys, 0 to 1, the longest at least `tall` pixels. Masked tokens have a hatched
+    bar of full height and no number; `right` is the column of the task's alignment. Raises ValueError if the lengths don't fit."""
     weights = theme.fit(weights, columns)
     hidden = ~theme.as_mask(mask, 1, len(columns))[0]
     longest = tokens.longest(style.width)
-    room = min((style.width - 60) / len(columns), max(56, style.stage // 5))
+    room = min((style.width - 60) / len(columns), max(56, tall / 5))
     extents = [tokens.extent(token, longest) for token in columns]
     upright = tokens.fit_side_by_side(extents, room)
     below = cells.LINE + 10 if upright else max(extents) + 12
@@ -129,7 +130,7 @@ def step_bars(
     x |= {"tickfont": style.font(family=theme.MONO), "showline": True, "linecolor": style.hue(kind), "linewidth": 2}
     y = style.axis(style.word("weight"), range=[0, 1], tickvals=[0, 0.5, 1])
     layout = style.layout(
-        22 + max(BARS, style.stage) + below, (48, 12, 22, below), xaxis=x, yaxis=y, shapes=[shape],
+        22 + max(BARS, tall) + below, (48, 12, 22, below), xaxis=x, yaxis=y, shapes=[shape],
         barmode="overlay", meta={"kind": kind, "columns": list(columns)},
     )  # fmt: skip
     return {"data": data, "layout": layout}

@@ -125,10 +125,11 @@ def top_tokens(
     probabilities: Sequence[float],
     *,
     chosen: int | None = None,
+    tall: float = 0,
     style: Style = PLAIN,
 ) -> dict:
-    """Draws the likeliest tokens of one step, likeliest first, with their probabilities (0 to 1). The one at the place `chosen` has a
-    strong outline, and is named beside its bar. Raises ValueError if the lists differ in length."""
+    """Draws the likeliest tokens of one step, likeliest first, with their probabilities (0 to 1), at least `tall` pixels high. The one at
+    the place `chosen` has a strong outline, and is named beside its bar. Raises ValueError if the lists differ in length."""
     values = theme.fit(probabilities, names)
     texts = [f"{short(value)} · {style.word('taken')}" if i == chosen else short(value) for i, value in enumerate(values)]
     bars = {
@@ -148,7 +149,7 @@ def top_tokens(
     y, left = names_axis(names, style)
     x = style.axis(style.word("probability"), range=[0, 1], tickvals=[0, 0.5, 1], side="bottom")
     margin_right = 8 + max((0.85 * tokens.extent(text, longest=40) for text in texts), default=0)  # the proportional face is narrower
-    layout = style.layout(len(names) * BAR + 50, (left, margin_right, 4, 46), xaxis=x, yaxis=y, meta={"tokens": list(names)})
+    layout = style.layout(max(len(names) * BAR, tall) + 50, (left, margin_right, 4, 46), xaxis=x, yaxis=y, meta={"tokens": list(names)})
     return {"data": [bars], "layout": layout}
 
 
