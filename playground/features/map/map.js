@@ -79,10 +79,11 @@ function place(map, grid) {
   const { block } = map, detail = grid.querySelector(".pg-open"), lines = grid.querySelector("svg");
   const columns = { encoder: block.encoder, memory: block.memory ? [block.memory] : [], decoder: block.decoder };
   const old = new Map([...grid.querySelectorAll(":scope > .pg-map-line")].map((line) => [line.dataset.line, line]));
-  const children = [], tiles = new Map(), named = new Set(); // lines that are named alike need their names once
+  const children = [], tiles = new Map();
   let open = null;
   grid.style.setProperty("--lines", String(Math.max(block.encoder.length, block.decoder.length)));
   for (const column of COLUMNS) {
+    const named = new Set(); // lines that are named alike need their names once
     columns[column].forEach((line, at) => {
       const row = column === "memory" ? block.encoder.length : at + 1;
       const name = `${column} ${line.side ?? line.stage ?? line.tiles[0].address}`;
