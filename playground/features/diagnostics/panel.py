@@ -71,7 +71,7 @@ def _build_memory(view: View, diagnostics: Diagnostics) -> list[dict]:
             last=view.run.steps,
             changes=[(after, view.say(f"diagnostics.memory_{value}")) for after, value in events],
             step=view.step,
-            stage=view.stage_below(AROUND).get("stage", 0),
+            stage=view.remaining_height(AROUND),
         )
         main_blocks = [blocks.figure("reaching", picture, paragraph(sentences), view.say("diagnostics.reaching"))]
         side_blocks = [*_build_knob(view), *([] if view.run.working else [_build_memory_table(view)])]

@@ -1,6 +1,6 @@
 """Vectors as a map in two dimensions with legible style, and their similarities."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -63,8 +63,7 @@ def plane(
     shades = [hue] * count if places is None else _mix_shades(places, hue, palette["paper"])
     ink = [*shades[: count - own], *[palette["text"]] * own]
     x, y = theme.rounded(xy[:, 0]), theme.rounded(xy[:, 1])
-    suffixes = [""] * count if places is None else [f" ({place})" for place in places]
-    hover = [tokens.label(name) + suffixes[at] for at, name in enumerate(names)]
+    hover, placed = (list(each) if places is None else name_states(each, places) for each in (map(tokens.label, names), names))
     data = [
         _draw_line(x[count - own :], y[count - own :], palette["muted"]),
         {
@@ -80,8 +79,13 @@ def plane(
     ]  # fmt: skip
     fonts = {at: {"family": theme.MONO, "size": sizes[at], "color": ink[at]} for at in away}
     notes = [_write_away(x[at], y[at], by, written[at], fonts[at], palette["muted"]) for at, by in away.items()]
-    rows = [[name + suffix, *point] for name, suffix, *point in zip(names, suffixes, x, y, strict=True)]
+    rows = [list(row) for row in zip(placed, x, y, strict=True)]
     return {"data": data, "layout": _lay_out_plane(room, scale, shares, rows, style) | {"annotations": notes}}
+
+
+def name_states(names: Iterable[str], places: Sequence[int]) -> list[str]:
+    """Names states by their token and its place in the sentence."""
+    return [f"{name} ({place})" for name, place in zip(names, places, strict=True)]
 
 
 def _measure_room(style: Style) -> np.ndarray:

@@ -109,8 +109,8 @@ def _write_caption(view: View, kind: str, points: Vectors, chosen: int, near: li
 
 def _name_neighbours(view: View, kind: str, points: Vectors, chosen: int, near: list[tuple[int, float]]) -> str:
     """Names the nearest neighbours of the chosen point, states as their hover boxes do."""
-    suffixes = [""] * len(points.ids) if kind in TABLES else [f" ({place})" for place in points.places]
-    named = [(points.names[at] + suffixes[at], printed(f"{cosine:.2f}")) for at, cosine in near]
+    names = points.names if kind in TABLES else pictures.name_states(points.names, points.places)
+    named = [(names[at], printed(f"{cosine:.2f}")) for at, cosine in near]
     neighbours = listed(view.language, (view.say("embeddings.neighbour", token=token, cosine=cosine) for token, cosine in named))
     return view.say("embeddings.neighbours", token=_name_point(view, kind, points, chosen), list=neighbours)
 

@@ -8,7 +8,7 @@ from playground.features.shared.figures import theme, tokens
 from playground.features.shared.figures.graph import names_axis, short
 from playground.features.shared.figures.theme import PLAIN, Style
 
-ROW, TALLEST = 26, 700  # px, of height for one row, and for all of them
+ROW, HEAD_ROW, TALLEST = 26, 20, 700  # px, of height for one row, of a token or a head, and for all of them
 NUMBERS, NUMBER = 116, 40  # px at the right, for two probabilities and for one count of points
 
 
@@ -79,7 +79,7 @@ def losses(
     ]  # fmt: skip
     x = style.axis(style.word("points_lost"), range=[min(least, 0), max(most, 1)], nticks=5, zeroline=True)
     x["zerolinecolor"] = style.colors["line"]
-    layout = _lay_out(names, [_format_points(value) for value in lost], data, (20, NUMBER), style, xaxis=x)
+    layout = _lay_out(names, [_format_points(value) for value in lost], data, (HEAD_ROW, NUMBER), style, xaxis=x)
     y = layout["yaxis"]
     y["ticktext"] = [f"<b>{text}</b>" if at < len(off) and off[at] else text for at, text in zip(y["tickvals"], y["ticktext"], strict=True)]
     table = _tabulate(names, lost, fewer, [style.word(word) for word in ("lost_head", "lost_exact", "lost_tokens")])

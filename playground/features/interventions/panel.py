@@ -19,6 +19,7 @@ from playground.inspection.interventions import MEMORIES, Change, HeadId, import
 from playground.words import listed, paragraph, percentage
 
 MAX_NAMED = 6  # more are counted
+SCORE_HEIGHT, IMPORTANCE_HEIGHT = 180, 253  # px: of the score with its sentence, and of each head's importance without its rows
 
 
 @panels.declare("interventions", "use", 3, panels.FORMULA)
@@ -32,7 +33,7 @@ def panel(view: View) -> dict:
     edits_row = chosen == "row"
     chooser_blocks = build_chooser(view, effect) if edits_row else [_build_switches(view, change)]
     score_key = f"{_build_key(view, effect)} {change.memory} {bool(change.edit)}"
-    score = blocks.later("score", "score", view.say("interventions.score_waiting"), score_key)
+    score = blocks.later("score", "score", view.say("interventions.score_waiting"), score_key, SCORE_HEIGHT)
     result_blocks = build_row(view, effect) if edits_row else [score]
     is_joint = view.run.experiment.model.alteration.decoder_only  # without an encoder output
     memories = [{"value": "" if name == effect.memory else name, "label": view.say(f"interventions.memory_{name}")} for name in MEMORIES]
@@ -154,7 +155,10 @@ def _build_importance(view: View, effect: InterventionResult) -> dict:
     """Builds the deferred block of each head's importance."""
     if view.run.working and view.step is None:
         return blocks.text("importance-waits", view.say("interventions.while_training"), css="pg-caption")
-    return blocks.later("importance", "importance", view.say("interventions.importance_waiting"), _build_key(view, effect))
+    config = view.run.experiment.model
+    rows = config.n_heads * max(map(config.attention_layers, list_parts(config)))
+    tall = IMPORTANCE_HEIGHT + min(pictures.HEAD_ROW * rows, pictures.TALLEST)
+    return blocks.later("importance", "importance", view.say("interventions.importance_waiting"), _build_key(view, effect), tall)
 
 
 def _build_key(view: View, effect: InterventionResult) -> str:
@@ -176,7 +180,7 @@ def build_score(view: View) -> dict:
     for name, column in (("exact", "exact_match"), ("tokens", "token_accuracy")):
         points = 100 * (getattr(after, column) - getattr(before, column))
         change_key = "interventions.lost" if points < 0 else "interventions.gained" if points > 0 else "interventions.even"
-        shares = [format_share(view, evaluation, column).removesuffix("\N{NO-BREAK SPACE}%") for evaluation in evaluated]
+        shares = [format_share(view, evaluation, column, percentage) for evaluation in evaluated]
         rows.append([view.say(f"interventions.{name}"), *shares, view.say(change_key, points=f"{abs(points):.1f}")])
     points = 100 * (before.exact_match - after.exact_match)
     key = "interventions.score_fell" if points > 0 else "interventions.score_rose" if points < 0 else "interventions.score_same"

@@ -57,8 +57,7 @@ class Screen:
         return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
 
     def _measure_stage(self, height: int) -> dict[str, int]:
-        """Returns the width and, as `stage`, the height of the figure that a tab is about (.pg-row.stage of static/style.css); nothing for
-        a presented one, which has a place of its own."""
+        """Returns width and, as `stage`, height of the figure that a tab is about (.pg-row.stage of style.css); nothing when presented."""
         if self.presented:
             return {}
         high = max(height - (NARROW_STAGE_AROUND if self.width < NARROW else STAGE_AROUND), MIN_HEIGHT)
@@ -68,7 +67,11 @@ class Screen:
 
     def stage_below(self, pixels: int) -> dict[str, int]:
         """Returns `stage` with so many pixels more above it."""
-        return self.stage and self.stage | {"stage": max(self.stage["stage"] - pixels, MIN_HEIGHT)}
+        return self.stage and self.stage | {"stage": max(self.remaining_height(pixels), MIN_HEIGHT)}
+
+    def remaining_height(self, pixels: int) -> int:
+        """Returns the pixels of the window's height left for a figure with so many around it besides a stage's; 0 when presented."""
+        return max(self.stage.get("stage", 0) - pixels, 0)
 
     def say(self, key: str, **values: object) -> str:
         return say(self.language, key, **values)
@@ -85,8 +88,8 @@ class Screen:
         return self.tallest if self.presented else max(self.tallest - pixels, MIN_HEIGHT)
 
     def draw(self, figure: Callable[..., dict], *data: Any, share: float | None = None, gap: int = GAP, **options: Any) -> dict:
-        """Draws a figure for this screen: as wide as its room (see `room`), no higher than the window, dark or light, in the page's
-        language. `width`, `tallest`, `stage` and `labels` among the `options` take precedence."""
+        """Draws a figure as wide as its room (see `room`), no higher than the window, dark or light, in the page's language. `width`,
+        `tallest`, `stage` and `labels` among the `options` take precedence."""
         screen = {"width": self.room(share, gap), "tallest": self.tallest, "labels": self.labels, "stage": 0}
         style = Style(dark=self.dark, **{name: options.pop(name, value) for name, value in screen.items()})
         picture = figure(*data, style=style, **options)
@@ -99,11 +102,8 @@ class Screen:
 
 
 class View(Screen):
-    """The input of a panel. Raises Refusal (on creation) for an unknown run.
-
-    `field`, `choice` and `number` read a field of the cursor, as playground/cursor.py declares it. `used` collects the fields that were
-    read: the drawing depends on these only.
-    """
+    """The input of a panel. Raises Refusal (on creation) for an unknown run. `field`, `choice` and `number` read a field of the cursor, as
+    playground/cursor.py declares it. `used` collects the fields that were read: the drawing depends on these only."""
 
     def __init__(self, runs: Runs, reader: Reader, parameters: Mapping[str, str], token: str = "", rooms: Rooms | None = None) -> None:
         super().__init__(parameters)
@@ -294,6 +294,6 @@ def measured(screen: Screen, value: str, pairs: int, every: int) -> str:
     return value if pairs == every else screen.say("page.sample", value=value, pairs=f"{pairs:,}", all=f"{every:,}")
 
 
-def format_share(screen: Screen, evaluated: Evaluated, name: str) -> str:
+def format_share(screen: Screen, evaluated: Evaluated, name: str, format: Callable[[float], str] = percent) -> str:
     """Formats a fraction of an evaluation by its name, such as "exact_match"."""
-    return measured(screen, percent(getattr(evaluated.validation, name)), evaluated.validation.pairs, evaluated.of)
+    return measured(screen, format(getattr(evaluated.validation, name)), evaluated.validation.pairs, evaluated.of)

@@ -17,8 +17,8 @@ register("lanes", (element, block) => {
     if (!token) return h("td", classes(step));
     const chip = chips([token], "")[0], fixed = row.name === "says" && step === lane.fixed;
     chip.classList.toggle("fixed", fixed);
-    const name = token.p?.toFixed(2), share = h("i", { role: "img", "aria-label": name, title: name, style: `--share: ${token.p}` });
-    const beneath = row.name === "says" ? h("small", {}, fixed ? block.fixes : step === block.at ? name : share) : "";
+    const name = token.p?.toFixed(2) ?? "", bar = () => h("i", { role: "img", "aria-label": name, title: name, style: `--share: ${token.p}` });
+    const beneath = row.name === "says" ? h("small", {}, fixed ? block.fixes : step === block.at || !name ? name : bar()) : "";
     return h("td", { ...classes(step), onclick: () => move({ q: step }) }, chip, beneath);
   };
   const verdict = (lane) => h("span", { class: `pg-verdict ${lane.right === null ? "" : lane.right ? "right" : "wrong"}` }, lane.verdict);

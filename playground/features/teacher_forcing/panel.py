@@ -20,7 +20,7 @@ from playground.words import paragraph, percentage
 RIVALS = 5
 REPLAY_PARTS = 5  # of the replay; an earlier step is tried at the end of each
 SIDE_WIDTH = 420  # px beside the lanes
-AROUND, TALLEST = 190, 520  # px: of the window around one lane's step, besides what is around a grid; of its figures at most
+AROUND, TALLEST = 418, 520  # px: of the window around one lane's step, besides what is around a stage; of its figures at most
 
 
 class LaneRow(TypedDict):
@@ -165,7 +165,7 @@ def _build_step(view: View, comparison: Comparison, at: int) -> dict:
     columns = []
     traces = {name: trace for name, trace in list_traces(comparison).items() if at < len(trace.targets)}
     is_alone, share = len(traces) == 1, max(len(traces), 2)
-    tall = min(view.below(AROUND), TALLEST) if is_alone else 0  # its two figures side by side have the rest of the window
+    tall = min(view.remaining_height(AROUND), TALLEST) if is_alone else 0  # its two figures side by side have the rest of the window
     view.look = comparison.free
     layer, head = choose_head(view, "cross")
     for name, trace in traces.items():

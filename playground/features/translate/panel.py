@@ -202,7 +202,7 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
     attention_blocks = []
     if view.attends:
         head = choose_head(view, "cross")
-        attention, attention_caption = decoding.draw_attention(view, look, at, *head, share=2, tall=view.stage.get("stage", 0) - ABOVE)
+        attention, attention_caption = decoding.draw_attention(view, look, at, *head, share=2, tall=view.remaining_height(ABOVE))
         bars = blocks.figure("looks", attention, attention_caption, view.say("page.looks"))
         is_threads = view.choice("view") == "lines"
         attention_blocks = [build_view_choice(view, "step"), *(draw_threads(view, "cross", head) if is_threads else [bars])]

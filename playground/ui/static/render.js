@@ -159,6 +159,7 @@ register("progress", (element, { label, done, all }) => {
 });
 
 register("later", (element, block, panel) => {
+  element.style.minHeight = `${block.tall}px`;
   if (element.dataset.asked !== block.key && !(isActive() && element.ariaBusy === "true")) fetchLater(element, block, panel);
 }, ALWAYS);
 

@@ -121,9 +121,9 @@ def column(id: str, *blocks: Block | None) -> Block:
 
 
 @kind
-def later(id: str, panel: str, label: str, key: str):
+def later(id: str, panel: str, label: str, key: str, tall: int = 0):
     """The blocks of another panel, loaded after the rest because they take longer; `label` is their placeholder. They are reloaded when
-    `key`, which names all their inputs, changes."""
+    `key`, which names all their inputs, changes. `tall`: the pixels reserved for them."""
 
 
 @kind
