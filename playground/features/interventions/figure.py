@@ -13,13 +13,8 @@ NUMBERS, NUMBER = 116, 40  # px at the right, for two probabilities and for one 
 
 
 def pairs(
-    names: Sequence[str],
-    before: Sequence[float],
-    after: Sequence[float],
-    *,
-    chosen: int | None = None,
-    style: Style = PLAIN,
-) -> dict:
+    names: Sequence[str], before: Sequence[float], after: Sequence[float], *, chosen: int | None = None, style: Style = PLAIN,
+) -> dict:  # fmt: skip
     """Draws two probabilities (0 to 1) of each token, joined by a line: a ring for before, a filled diamond for after, so that they differ
     in shape as well as colour. First token on top; `chosen` is the cursor's row. Raises ValueError if the lists differ in length.
 

@@ -143,9 +143,7 @@ def _build_likely(view: View, effect: InterventionResult) -> dict:
         share=2,
         labels=view.labels | {"pair_token": view.labels["lens_columns"]},
     )
-    options = [
-        {"value": name, "label": view.say(f"interventions.of_{feed}")} for name, feed in (("output", "output"), ("reference", "reference"))
-    ]
+    options = [{"value": feed, "label": view.say(f"interventions.of_{feed}")} for feed in ("output", "reference")]
     of_choice = blocks.choice("of", "target", view.say("interventions.likely_of"), options, view.choice("target"))
     figure = blocks.figure("likely-pairs", picture, view.say("interventions.likely_about"), view.say("interventions.likely"))
     return blocks.column("likely", figure, *([of_choice] if effect.before.references else []))
@@ -184,11 +182,7 @@ def build_score(view: View) -> dict:
         rows.append([view.say(f"interventions.{name}"), *shares, view.say(change_key, points=f"{abs(points):.1f}")])
     points = 100 * (before.exact_match - after.exact_match)
     key = "interventions.score_fell" if points > 0 else "interventions.score_rose" if points < 0 else "interventions.score_same"
-    values = {
-        "points": points_of(abs(points)),
-        "before": percentage(before.exact_match),
-        "after": percentage(after.exact_match),
-    }
+    values = {"points": points_of(abs(points)), "before": percentage(before.exact_match), "after": percentage(after.exact_match)}
     sentences = [view.say(key, **values)] if change.off or change.memory else []
     sentences += [view.say("interventions.score_row")] if change.edit else []
     head = ["", *(view.say(f"interventions.{name}") for name in ("before", "after", "points"))]
@@ -274,11 +268,9 @@ def _draw_part(
         **scale,
     )
     worst = max(heads, key=lambda head: exact_lost[head])
-    caption = view.say("interventions.part_caption_none")
-    if exact_lost[worst] > 0:
+    caption = about or view.say("interventions.part_caption_none")
+    if exact_lost[worst] > 0 and not about:
         caption = view.say("interventions.part_caption", head=name_head(view, worst), points=points_of(exact_lost[worst]))
-    if about:
-        caption = about
     return blocks.figure(f"importance-{part}", picture, caption, name_part(view, part))
 
 
