@@ -157,7 +157,7 @@ def _build_correction(view: View, comparison: Comparison, at: int) -> dict:
     chosen_fix = view.field("fix") if comparison.corrected else ""
     choices = [{"value": "", "label": view.say("teacher_forcing.as_written", token=free.targets[at].text)}]
     choices += [{"value": f"{at}:{id}", "label": text} for id, text in options.items()]
-    return blocks.choice("fix", "fix", view.say("teacher_forcing.correct", step=at + 1), choices, chosen_fix)
+    return blocks.choice("fix", "fix", view.say("teacher_forcing.correct", step=at + 1), choices, chosen_fix, tokens=True)
 
 
 def _build_step(view: View, comparison: Comparison, at: int) -> dict:

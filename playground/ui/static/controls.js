@@ -21,7 +21,7 @@ register("choice", (element, block) => {
   const option = (choice) => {
     const { value, label, hue } = choice;
     const about = { "aria-pressed": String(value === block.value), disabled: block.off, dataset: { value }, class: hue ? `hue-${hue}` : "" };
-    return button({ ...about, ...(block.tokens ? modelText() : {}), onclick: (event) => take(choice, event.currentTarget) }, label);
+    return button({ ...about, ...(block.tokens && value ? modelText() : {}), onclick: (event) => take(choice, event.currentTarget) }, label);
   };
   const id = `pg-choice-${block.id}`, about = { class: "pg-segments", role: "group", "aria-labelledby": id };
   element.replaceChildren(h("span", { class: "pg-label", id }, block.label), h("div", about, block.options.map(option)));

@@ -147,7 +147,7 @@ def choice(
     tokens: bool = False,
 ):
     """One of a few values of a cursor field, which also `resets` others; or of a live `knob` of the run on screen. `off`: disabled;
-    `tokens`: its labels are tokens."""
+    `tokens`: its labels are tokens, except the one whose value is empty."""
 
 
 def live(id: str, knob: str, label: str, options: list[Option], value: str, off: bool) -> Block:
