@@ -80,23 +80,20 @@ def test_once_closed_no_number_is_left_and_leaving_tells_nothing():
             question.guess(late, begun, number, "same", "75")
 
 
-@pytest.mark.parametrize(
-    ("key", "act"),
-    [
-        ("rooms.not_teacher", lambda: question.ask(ROOM, 1, {"lab": "masks"}, OPTIONS, LISTS)),
-        ("rooms.not_teacher", lambda: question.close(asked(), ROOM, 1)),
-        ("rooms.not_teacher", lambda: question.reveal(asked(), ROOM, 1, "grows")),
-        ("rooms.teacher_asks", lambda: question.guess(asked(), ROOM, TEACHER, "grows", "75")),
-        ("rooms.no_activity", lambda: activities.find_activity(ROOM, "nothing", "question")),
-        ("rooms.no_activity", lambda: activities.find_activity(activities.put_activity(ROOM, "one", asked()), "one", "experiment")),
-        ("config.not_a_choice", lambda: question.guess(asked(), ROOM, 1, "unknown", "75")),
-        ("config.not_a_choice", lambda: question.guess(asked(), ROOM, 1, "grows", "100")),
-        ("config.not_a_choice", lambda: question.ask(ROOM, TEACHER, {"lab": "no"}, OPTIONS, LISTS)),
-        ("config.not_a_choice", lambda: question.ask(ROOM, TEACHER, {"lesson": "no"}, OPTIONS, LISTS)),
-        ("config.unknown", lambda: question.ask(ROOM, TEACHER, {"no": "1"}, OPTIONS, LISTS)),
-        *((key, lambda how=how: experiment.create(how[2] if how[2:] else {}, how[0], how[1], room_of(1))) for key, *how in NO_EXPERIMENTS),
-    ],
-)
+@pytest.mark.parametrize(("key", "act"), [
+    ("rooms.not_teacher", lambda: question.ask(ROOM, 1, {"lab": "masks"}, OPTIONS, LISTS)),
+    ("rooms.not_teacher", lambda: question.close(asked(), ROOM, 1)),
+    ("rooms.not_teacher", lambda: question.reveal(asked(), ROOM, 1, "grows")),
+    ("rooms.teacher_asks", lambda: question.guess(asked(), ROOM, TEACHER, "grows", "75")),
+    ("rooms.no_activity", lambda: activities.find_activity(ROOM, "nothing", "question")),
+    ("rooms.no_activity", lambda: activities.find_activity(activities.put_activity(ROOM, "one", asked()), "one", "experiment")),
+    ("config.not_a_choice", lambda: question.guess(asked(), ROOM, 1, "unknown", "75")),
+    ("config.not_a_choice", lambda: question.guess(asked(), ROOM, 1, "grows", "100")),
+    ("config.not_a_choice", lambda: question.ask(ROOM, TEACHER, {"lab": "no"}, OPTIONS, LISTS)),
+    ("config.not_a_choice", lambda: question.ask(ROOM, TEACHER, {"lesson": "no"}, OPTIONS, LISTS)),
+    ("config.unknown", lambda: question.ask(ROOM, TEACHER, {"no": "1"}, OPTIONS, LISTS)),
+    *((key, lambda how=how: experiment.create(how[2] if how[2:] else {}, how[0], how[1], room_of(1))) for key, *how in NO_EXPERIMENTS),
+])  # fmt: skip
 def test_what_is_refused(key, act):
     with refused(key):
         act()

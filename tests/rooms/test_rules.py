@@ -27,14 +27,11 @@ def rules(pair) -> RoomRules:
     return RoomRules(pair.rooms, SimpleNamespace(find={}.get))
 
 
-@pytest.mark.parametrize(
-    ("wanted", "lab", "key"),
-    [
-        (SORT, "", ""), (SORT.with_(seed=7), "", ""), (SORT.with_(d_model=16), "skip", ""), (SORT.with_(d_model=16), "", "rooms.fixed"),
-        (SORT.with_(bias=True), "", "rooms.fixed"), (SORT.with_(task="copy"), "", "rooms.task_not_today"),
-        (SORT, "no_ffn", "rooms.lab_not_today"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("wanted", "lab", "key"), [
+    (SORT, "", ""), (SORT.with_(seed=7), "", ""), (SORT.with_(d_model=16), "skip", ""), (SORT.with_(d_model=16), "", "rooms.fixed"),
+    (SORT.with_(bias=True), "", "rooms.fixed"), (SORT.with_(task="copy"), "", "rooms.task_not_today"),
+    (SORT, "no_ffn", "rooms.lab_not_today"),
+])  # fmt: skip
 def test_a_member_begins_what_the_room_allows(pair, rules, wanted, lab, key):
     for token in (TEACHER, "z" * 32, *([] if key else [ANNA])):
         with rules.beginning([run_of(wanted)], token, lab):
@@ -88,20 +85,17 @@ class Runs:
 OLD = {"unfinished": False}
 
 
-@pytest.mark.parametrize(
-    ("limits", "before", "new", "key"),
-    [
-        ({"each_at_once": 2}, [run("1"), run("2")], [run("3")], "rooms.each_at_once"),
-        ({"each_at_once": 2}, [run("1"), run("2")], [run("3", "ben")], ""),
-        ({"each_at_once": 2}, [run("1", **OLD), run("2")], [run("3")], ""),
-        ({"each_kept": 2}, [run("1", **OLD), run("2")], [run("3")], "rooms.each_kept"),
-        ({"each_kept": 2}, [run("1", **OLD), run("2", "ben")], [run("3")], ""),
-        ({"room_kept": 2}, [run("1", **OLD), run("2", **OLD)], [run("3", "ben", **OLD)], "rooms.room_kept"),
-        ({}, [], [run(str(n)) for n in range(7)], "rooms.each_at_once"),
-        ({"room_at_once": 1}, [run("1")], [run("2", "ben")], "rooms.room_at_once"),
-        ({"each_at_once": 1, "room_at_once": 1}, [run("1")], [run("2", **OLD)], ""),  # a copy of what has ended
-    ],
-)
+@pytest.mark.parametrize(("limits", "before", "new", "key"), [
+    ({"each_at_once": 2}, [run("1"), run("2")], [run("3")], "rooms.each_at_once"),
+    ({"each_at_once": 2}, [run("1"), run("2")], [run("3", "ben")], ""),
+    ({"each_at_once": 2}, [run("1", **OLD), run("2")], [run("3")], ""),
+    ({"each_kept": 2}, [run("1", **OLD), run("2")], [run("3")], "rooms.each_kept"),
+    ({"each_kept": 2}, [run("1", **OLD), run("2", "ben")], [run("3")], ""),
+    ({"room_kept": 2}, [run("1", **OLD), run("2", **OLD)], [run("3", "ben", **OLD)], "rooms.room_kept"),
+    ({}, [], [run(str(n)) for n in range(7)], "rooms.each_at_once"),
+    ({"room_at_once": 1}, [run("1")], [run("2", "ben")], "rooms.room_at_once"),
+    ({"each_at_once": 1, "room_at_once": 1}, [run("1")], [run("2", **OLD)], ""),  # a copy of what has ended
+])  # fmt: skip
 def test_what_counts(group, limits, before, new, key):
     runs = Runs(group, **limits)
     for one in before:

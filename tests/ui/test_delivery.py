@@ -206,13 +206,10 @@ def test_the_model_is_for_those_who_may_read_its_sentences_and_these_for_the_own
     (riddle,) = site.runs.create_all([tiny(steps=5, variant="cosine")], ME, ["riddle"], secret=True)
     for answer, key in (
         (taken(site, own.id, YOU, sentences="on"), "export.not_your_sentences"),
-        (taken(site, own.id, "", sentences="on"), "export.not_your_sentences"),
-        (taken(site, done(riddle).id, ME), "export.secret"),
-        (taken(site, "no-such-run"), "runs.unknown"),
-        (taken(site, "..%2F..%2Fetc"), "page.not_there"),
-        (site.get("code", run="nobody"), "runs.unknown"),
-        (site.get("code", run="reverse", root="x" * 3000), "cursor.too_long"),
-    ):
+        (taken(site, own.id, "", sentences="on"), "export.not_your_sentences"), (taken(site, done(riddle).id, ME), "export.secret"),
+        (taken(site, "no-such-run"), "runs.unknown"), (taken(site, "..%2F..%2Fetc"), "page.not_there"),
+        (site.get("code", run="nobody"), "runs.unknown"), (site.get("code", run="reverse", root="x" * 3000), "cursor.too_long"),
+    ):  # fmt: skip
         assert answer.json()["key"] == key
 
 

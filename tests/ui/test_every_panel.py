@@ -56,17 +56,13 @@ STATES: dict[str, list[dict[str, str]]] = {  # of panels whose blocks depend on 
     "embeddings": [{"what": what, "by": by} for what in VECTORS for by in choices("by")],
     "diagnostics": [{"gauge": gauge} for gauge in QUANTITIES] + [{"route": "99"}],
     "step": [{"moment": moment, **more} for moment in choices("moment") for more in ({}, TERM)],
-    "data": [{"split": split} for split in choices("split")],
-    "evaluation": [{}, {"split": "harder"}, {"method": "beam", "beam": "2"}],
-    "reach": [{}, {"compare": "sort,reverse"}],
-    "runs": [{}, {"runs": "reverse,sort"}, {"runs": "reverse", "over": "tokens"}],
-    "same_sentence": [{"runs": "reverse,sort,numbers_de"}],
-    "disagreements": [{"runs": "reverse,sort"}],
+    "data": [{"split": split} for split in choices("split")], "evaluation": [{}, {"split": "harder"}, {"method": "beam", "beam": "2"}],
+    "reach": [{}, {"compare": "sort,reverse"}], "runs": [{}, {"runs": "reverse,sort"}, {"runs": "reverse", "over": "tokens"}],
+    "same_sentence": [{"runs": "reverse,sort,numbers_de"}], "disagreements": [{"runs": "reverse,sort"}],
     "labs": [{}, *({"lab": name, "guess": lab.guesses[0], "sure": "75"} for name, lab in LABS.items())],
     "course": [{}, {"notes": "on"}, *({"lesson": name, "predicted": "unknown"} for name in COURSE)],
-    "checks": [{"lesson": name} for name in COURSE],
-    "score": [{}, {"off": "c1.1"}],
-}
+    "checks": [{"lesson": name} for name in COURSE], "score": [{}, {"off": "c1.1"}],
+}  # fmt: skip
 TWO = ("numbers_de", "reverse")
 RUNS = {"importance": TWO[:1], "score": TWO[:1], "reach": TWO, "evaluation": TWO}  # what is slow
 ENGLISH = re.compile(r"^(?!.*\w\(\w)[^\u4e00-\u9fff]*[A-Za-z’']{3,} [A-Za-z’']{2,}[^\u4e00-\u9fff]*$")  # a call is code

@@ -190,23 +190,16 @@ WORKED_OUT: dict[str, Callable[[str], float]] = {
     "temperature": lambda text: math.sqrt(numbers(text.partition("times as likely")[0].rpartition("” is ")[2])[0]),
 }
 SHOWN = {  # what a block says of the numbers of an answer, in their order
-    "qkv": r"Dot product (\S+),",
-    "importance": r"“wir”: ([\d.]+) →",
-    "triangle": r"“i”, (\d+) positions further right \((\d+)",
-    "wider": r"Exact match\D+([\d.]+)\D+greedy\D+([\d.]+)",
-    "padding": r"(\d+) of (\d+) cells are masked. (\d+) padding",
+    "qkv": r"Dot product (\S+),", "importance": r"“wir”: ([\d.]+) →", "triangle": r"“i”, (\d+) positions further right \((\d+)",
+    "wider": r"Exact match\D+([\d.]+)\D+greedy\D+([\d.]+)", "padding": r"(\d+) of (\d+) cells are masked. (\d+) padding",
     "unchanged": r"cost ([\d.]+) points of exact match on (\d+) sentences; each alone at most ([\d.]+)",
-    "cheating": r"\(row (\d+)\).*\(column (\d+)\): weight exactly (\d)",
-    "parts": r"(\d+) vectors of (\d+) numbers",
-    "learnt_positions": r"encodings, ([\d.]+) with them",
-    "more_heads": r"^1, 2, 4, 8 heads: the same ([\d,]+) parameters",
+    "cheating": r"\(row (\d+)\).*\(column (\d+)\): weight exactly (\d)", "parts": r"(\d+) vectors of (\d+) numbers",
+    "learnt_positions": r"encodings, ([\d.]+) with them", "more_heads": r"^1, 2, 4, 8 heads: the same ([\d,]+) parameters",
     "gpt": r"(\d+) of (\d+) cells are masked",
     "one_vector": r"exact match\D+100\.0\D+([\d.]+).*token accuracy\D+100\.0\D+([\d.]+).*On (\d+)",
-    "against": r"difference ([\d.]+) is the sum of these (\d+)",
-    "updates": r"(\d+) tokens.*\. (\d+) pairs",
-    "warming": r"move by ([\d.]+) times",
-    "longer": r"Exact match\D+([\d.]+)",
-}
+    "against": r"difference ([\d.]+) is the sum of these (\d+)", "updates": r"(\d+) tokens.*\. (\d+) pairs",
+    "warming": r"move by ([\d.]+) times", "longer": r"Exact match\D+([\d.]+)",
+}  # fmt: skip
 
 
 def validations(site: Any, run: str) -> dict[float, dict[str, float]]:

@@ -310,16 +310,12 @@ def kinds(stack: dict, where: str = "sublayers") -> list[str]:
     return [part["kind"] for part in drawn]
 
 
-@pytest.mark.parametrize(
-    ("knobs", "encoder"),
-    [
-        ({"encoder_layers": 6, "decoder_layers": 1}, POST),
-        ({"norm": "pre", "residual": False}, ["norm", "mask_padding", "self_attention", "norm", "feed_forward"]),
-        ({"positions": "rotary"}, ["rotary", *POST]),
-        ({"variant": "no_feed_forward"}, ["mask_padding", "self_attention", "add_norm", "norm"]),
-        ({"variant": "no_source_mask"}, POST[1:]),
-    ],
-)
+@pytest.mark.parametrize(("knobs", "encoder"), [
+    ({"encoder_layers": 6, "decoder_layers": 1}, POST),
+    ({"norm": "pre", "residual": False}, ["norm", "mask_padding", "self_attention", "norm", "feed_forward"]),
+    ({"positions": "rotary"}, ["rotary", *POST]),
+    ({"variant": "no_feed_forward"}, ["mask_padding", "self_attention", "add_norm", "norm"]), ({"variant": "no_source_mask"}, POST[1:]),
+])  # fmt: skip
 def test_exactly_the_parts_of_a_layer_that_the_model_has(knobs, encoder):
     drawing = figure(**knobs)
     assert kinds(drawing["encoder"]) == encoder
@@ -419,15 +415,10 @@ def test_the_effect_is_told_and_lit_and_undone_to_the_last_bit(site):
     assert stages[WEIGHTS].values[0, 1, 2] != 0.5
 
 
-@pytest.mark.parametrize(
-    ("edits", "reason"),
-    [
-        ("encoder.9.self_attention.W_q.weight:0,0=1", "no encoder.9"),
-        ("memory:99,0=1", "no memory:99,0=1"),
-        ("memory:0,0=1e7", "1,000,000"),
-        ("src.ids:0=4", "Nothing to type over"),
-    ],
-)
+@pytest.mark.parametrize(("edits", "reason"), [
+    ("encoder.9.self_attention.W_q.weight:0,0=1", "no encoder.9"), ("memory:99,0=1", "no memory:99,0=1"),
+    ("memory:0,0=1e7", "1,000,000"), ("src.ids:0=4", "Nothing to type over"),
+])  # fmt: skip
 def test_an_edit_that_does_not_fit_leaves_the_map_as_it_is_with_one_sentence_and_the_ways_out(site, edits, reason):
     for name in ("map", "attention"):
         panel = site.panel(name, run=RUN, text=TEXT, layer=1, head=1, edits=edits)

@@ -80,10 +80,9 @@ def test_what_there_is_and_what_is_refused(site):
         ("translate", {"run": "reverse", "text": "a" * 1999}, "runs.too_long"),
         ("translate", {"run": "reverse", "text": 7}, "api.not_text"),
         ("translate", {"run": "reverse", "text": SENTENCE, "method": "guess"}, "config.not_a_choice"),
-        ("train", {"owner": "x" * 15}, "api.no_owner"),
-        ("lab", {"name": "order", "owner": "a caller", "seeds": []}, "api.not_seeds"),
+        ("train", {"owner": "x" * 15}, "api.no_owner"), ("lab", {"name": "order", "owner": "a caller", "seeds": []}, "api.not_seeds"),
         ("lab", {"name": "order"}, "api.no_owner"),
-    ):
+    ):  # fmt: skip
         assert refused(site, name, **asked)[0] == key, (name, asked)
     for name, body, status, key in BAD_CALLS:
         answer = begin(site, name, body)

@@ -126,13 +126,6 @@ def _smoothing(tgt_out: Tensor, eps: float, losses: tuple[float, ...]) -> tuple[
 
 
 LAB = Lab(
-    "loss",
-    ("larger", "same", "smaller"),
-    run,
-    (cell_losses, learn, means, renamed, smoothed, by_hand, cross_entropy),
-    (Control("eps", (0.0, 0.1, 0.3), 0.1),),
-    first="targets",
-    expects="smaller",
-    order=170,
-    next=("vocabulary", "masks"),
-)
+    "loss", ("larger", "same", "smaller"), run, (cell_losses, learn, means, renamed, smoothed, by_hand, cross_entropy),
+    (Control("eps", (0.0, 0.1, 0.3), 0.1),), first="targets", expects="smaller", order=170, next=("vocabulary", "masks"),
+)  # fmt: skip

@@ -262,25 +262,13 @@ def _real(pads: int) -> np.ndarray:
 
 LABS = (
     Lab(
-        "masks",
-        ("all", "some", "nothing"),
-        run_masks,
+        "masks", ("all", "some", "nothing"), run_masks,
         (pad, valid, outer, future, filled, padding_mask, causal_mask, target_mask, scaled_dot_product_attention),
-        (Control("fill", FILLS, LARGE),),
-        first="scores",
-        expects="nothing",
-        order=20,
-        next=("softmax", "loss"),
+        (Control("fill", FILLS, LARGE),), first="scores", expects="nothing", order=20, next=("softmax", "loss"),
     ),
     Lab(
-        "padding_sides",
-        ("both", "right", "left_edge", "neither"),
-        run_padding_sides,
+        "padding_sides", ("both", "right", "left_edge", "neither"), run_padding_sides,
         (padded, counted_from_the_edge, counted_from_the_first, attended, gradient_of_padding, norms_with_padding_idx, cut_pair),
-        (Control("pads", (1, 2, 4), 2),),
-        first="places",
-        expects="right",
-        order=30,
-        next=("masks", "bug_source"),
+        (Control("pads", (1, 2, 4), 2),), first="places", expects="right", order=30, next=("masks", "bug_source"),
     ),
-)
+)  # fmt: skip

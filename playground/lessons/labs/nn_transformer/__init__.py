@@ -205,9 +205,7 @@ def run(seed: int) -> Outcome:
 
 
 LAB = Lab(
-    "nn_transformer",
-    ("identical", "rounding", "apart"),
-    run,
+    "nn_transformer", ("identical", "rounding", "apart"), run,
     (
         arguments,
         attention_pairs,
@@ -222,8 +220,5 @@ LAB = Lab(
         Watch,
         given_weights,
     ),
-    first="logits",
-    expects="rounding",
-    order=190,
-    next=("norms", "masks"),
-)
+    first="logits", expects="rounding", order=190, next=("norms", "masks"),
+)  # fmt: skip

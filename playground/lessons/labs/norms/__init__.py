@@ -218,36 +218,15 @@ def run_dropout(seed: int, p: float) -> Outcome:
 
 LABS = (
     Lab(
-        "norms",
-        ("neither", "layer", "batch", "both"),
-        run_norms,
-        (normalised, company, neighbours, moved, through_linear),
-        (Control("norm", ("layer", "batch"), "layer"),),
-        first="block",
-        expects="batch",
-        order=130,
-        next=("residuals", "nn_transformer"),
+        "norms", ("neither", "layer", "batch", "both"), run_norms, (normalised, company, neighbours, moved, through_linear),
+        (Control("norm", ("layer", "batch"), "layer"),), first="block", expects="batch", order=130, next=("residuals", "nn_transformer"),
     ),
     Lab(
-        "layer_norm",
-        ("same", "one_factor", "differ"),
-        run_layer_norm,
-        (by_deviation, by_variance),
-        (Control("width", (4, 64, 512), 64),),
-        first="sizes",
-        expects="one_factor",
-        order=140,
-        next=("norms", "nn_transformer"),
+        "layer_norm", ("same", "one_factor", "differ"), run_layer_norm, (by_deviation, by_variance), (Control("width", (4, 64, 512), 64),),
+        first="sizes", expects="one_factor", order=140, next=("norms", "nn_transformer"),
     ),
     Lab(
-        "dropout",
-        ("same", "larger", "smaller"),
-        run_dropout,
-        (draw_mask, dropout, Dropout.forward, Dropout.multipliers),
-        (Control("p", (0.1, 0.3, 0.5), 0.5),),
-        first="input",
-        expects="larger",
-        order=160,
-        next=("attention_dropout", "bug_dropout"),
+        "dropout", ("same", "larger", "smaller"), run_dropout, (draw_mask, dropout, Dropout.forward, Dropout.multipliers),
+        (Control("p", (0.1, 0.3, 0.5), 0.5),), first="input", expects="larger", order=160, next=("attention_dropout", "bug_dropout"),
     ),
-)
+)  # fmt: skip

@@ -138,13 +138,6 @@ def run(seed: int, length: int) -> Outcome:
 
 
 LAB = Lab(
-    "numbering",
-    (*NUMBERINGS, "none"),
-    run,
-    (integers, shares, one_hot, concatenate, added, sinusoids, *WISHES, addition_theorem),
-    (Control("length", (SHORT, LONG, 16), LONG),),
-    first="distances",
-    expects="sinusoids",
-    order=60,
-    next=("positions", "encodings"),
-)
+    "numbering", (*NUMBERINGS, "none"), run, (integers, shares, one_hot, concatenate, added, sinusoids, *WISHES, addition_theorem),
+    (Control("length", (SHORT, LONG, 16), LONG),), first="distances", expects="sinusoids", order=60, next=("positions", "encodings"),
+)  # fmt: skip

@@ -224,25 +224,12 @@ def run_rotary(seed: int, distance: int) -> Outcome:
 
 LABS = (
     Lab(
-        "positions",
-        ("one", "nearly", "each"),
-        run_positions,
+        "positions", ("one", "nearly", "each"), run_positions,
         (div_term, as_power, by_columns, sinusoids, rotation, missed, looked_up, SinusoidalPositions, held, padding_matters, learned),
-        (Control("k", STEPS, 1),),
-        first="table",
-        expects="one",
-        order=50,
-        next=("shapes", "vocabulary"),
+        (Control("k", STEPS, 1),), first="table", expects="one", order=50, next=("shapes", "vocabulary"),
     ),
     Lab(
-        "rotary",
-        ("same", "smaller", "changes"),
-        run_rotary,
-        (RotaryPositions.forward, rotary_products, added_products, spread),
-        (Control("distance", (1, 3, 8), 3),),
-        first="spreads",
-        expects="same",
-        order=70,
-        next=("encodings", "positions"),
+        "rotary", ("same", "smaller", "changes"), run_rotary, (RotaryPositions.forward, rotary_products, added_products, spread),
+        (Control("distance", (1, 3, 8), 3),), first="spreads", expects="same", order=70, next=("encodings", "positions"),
     ),
-)
+)  # fmt: skip

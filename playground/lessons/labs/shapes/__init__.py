@@ -148,13 +148,7 @@ def _listed(tensor: Tensor) -> str:
 
 
 LAB = Lab(
-    "shapes",
-    ("same", "order", "mixed"),
-    run,
+    "shapes", ("same", "order", "mixed"), run,
     (viewed, MultiHeadAttention.split, MultiHeadAttention.concat, refusal, by_loop, chunked, angles, together, mask_apart),
-    (Control("heads", (2, 4), 2),),
-    first="cells",
-    expects="mixed",
-    order=80,
-    next=("products", "feedforward"),
-)
+    (Control("heads", (2, 4), 2),), first="cells", expects="mixed", order=80, next=("products", "feedforward"),
+)  # fmt: skip

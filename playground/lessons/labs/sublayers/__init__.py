@@ -182,25 +182,12 @@ def run_residuals(seed: int, weights: str, norm: str) -> Outcome:
 
 LABS = (
     Lab(
-        "feedforward",
-        ("one", "neighbours", "all"),
-        run_feedforward,
-        (FeedForward, convolutions, kernel_of, reach),
-        (Control("kernel", (1, 3), 1),),
-        first="input",
-        expects="one",
-        order=120,
-        next=("norms", "residuals"),
+        "feedforward", ("one", "neighbours", "all"), run_feedforward, (FeedForward, convolutions, kernel_of, reach),
+        (Control("kernel", (1, 3), 1),), first="input", expects="one", order=120, next=("norms", "residuals"),
     ),
     Lab(
-        "residuals",
-        ("more", "same", "some", "hardly"),
-        run_residuals,
-        (Residual, FeedForward, layer, reaching, distance, practise),
-        (Control("weights", ("xavier", "torch", "kaiming"), "xavier"), Control("norm", ("none", "post"), "none")),
-        first="gradient",
-        expects="hardly",
-        order=150,
-        next=("norms", "feedforward"),
+        "residuals", ("more", "same", "some", "hardly"), run_residuals, (Residual, FeedForward, layer, reaching, distance, practise),
+        (Control("weights", ("xavier", "torch", "kaiming"), "xavier"), Control("norm", ("none", "post"), "none")), first="gradient",
+        expects="hardly", order=150, next=("norms", "feedforward"),
     ),
-)
+)  # fmt: skip

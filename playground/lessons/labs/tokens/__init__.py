@@ -182,25 +182,12 @@ def run_vocabulary(seed: int) -> Outcome:
 
 LABS = (
     Lab(
-        "bpe",
-        ("unk", "letters", "pieces", "whole"),
-        run_bpe,
-        (words_of, count_pairs, merged, learn, encode),
-        (Control("text", tuple(TEXTS), "suffixes"), Control("merges", MERGES, 5)),
-        first="lengths",
-        expects="pieces",
-        order=110,
-        next=("vocabulary", "shared"),
-        is_drawn=False,
+        "bpe", ("unk", "letters", "pieces", "whole"), run_bpe, (words_of, count_pairs, merged, learn, encode),
+        (Control("text", tuple(TEXTS), "suffixes"), Control("merges", MERGES, 5)), first="lengths", expects="pieces", order=110,
+        next=("vocabulary", "shared"), is_drawn=False,
     ),
     Lab(
-        "vocabulary",
-        ("lower", "same", "higher"),
-        run_vocabulary,
-        (one_hot, log_softmax, repeated, loss),
-        first="losses",
-        expects="same",
-        order=100,
-        next=("positions", "loss"),
+        "vocabulary", ("lower", "same", "higher"), run_vocabulary, (one_hot, log_softmax, repeated, loss), first="losses", expects="same",
+        order=100, next=("positions", "loss"),
     ),
-)
+)  # fmt: skip

@@ -219,36 +219,15 @@ def run_zero_grad(seed: int, rate: float) -> Outcome:
 
 LABS = (
     Lab(
-        "layouts",
-        ("error", "right", "wrong"),
-        run_layouts,
-        (by_hand, flattened, transposed, one_hot, viewed, untouched),
-        (Control("tokens", (3, V, 5), 3),),
-        first="logits",
-        expects="wrong",
-        order=180,
-        next=("loss", "raises"),
+        "layouts", ("error", "right", "wrong"), run_layouts, (by_hand, flattened, transposed, one_hot, viewed, untouched),
+        (Control("tokens", (3, V, 5), 3),), first="logits", expects="wrong", order=180, next=("loss", "raises"),
     ),
     Lab(
-        "raises",
-        tuple(line.__name__ for line in LINES),
-        run_raises,
-        tuple(LINES),
-        first="x",
-        expects="view",
-        order=185,
-        next=("layouts", "bug_view"),
-        is_drawn=False,
+        "raises", tuple(line.__name__ for line in LINES), run_raises, tuple(LINES), first="x", expects="view", order=185,
+        next=("layouts", "bug_view"), is_drawn=False,
     ),
     Lab(
-        "zero_grad",
-        ("last", "sum", "mean"),
-        run_zero_grad,
-        (train,),
-        (Control("rate", (0.05, 0.1, 0.2), 0.1),),
-        first="losses",
-        expects="sum",
-        order=165,
-        next=("residuals", "warmup"),
+        "zero_grad", ("last", "sum", "mean"), run_zero_grad, (train,), (Control("rate", (0.05, 0.1, 0.2), 0.1),), first="losses",
+        expects="sum", order=165, next=("residuals", "warmup"),
     ),
-)
+)  # fmt: skip
