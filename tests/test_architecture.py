@@ -30,7 +30,7 @@ model: torch | config
 reading: chardet datasets defusedxml openpyxl polib pyarrow | words config
 data: numpy sentencepiece torch | words tasks config model reading
 variants: torch | choices knobs config model data
-decoding: numpy torch | config model
+decoding: numpy safetensors torch | config model
 inspection: numpy torch | config model variants
 training: sacrebleu torch | choices knobs config model reading data variants decoding
 runs: numpy pandas safetensors torch | words config logs model reading data variants training
@@ -63,6 +63,7 @@ FILES = dict.fromkeys(file for file in sorted((ROOT / "playground").rglob("*.py"
 COMPILER = {"torch._dynamo", "torch.onnx", "sympy", "pandas"}  # two seconds and 70 MB in each process that trains
 SLOW_STARTS = {
     "import playground.cli; playground.cli.parser()": {"torch", "numpy", "gradio", "plotly", "pandas"},
+    "from playground.cli import main; main(['translate', 'reverse', 'hello'])": {"torch", "gradio", "pandas"},
     "from playground.runs.machine_speed import warm_up; warm_up()": COMPILER | {"gradio", "plotly"},
     "import playground.ui.server": COMPILER | {"sacrebleu", "openpyxl", "xlsxwriter", "chardet", "plotly.graph_objects"},
 }

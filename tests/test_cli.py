@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import signal
 import sys
 import webbrowser
@@ -14,7 +15,7 @@ import pytest
 import torch
 
 from playground import __version__, cli
-from playground.cli import main, parser, training
+from playground.cli import decoding, main, parser, training
 from playground.cli.training import _experiment
 from playground.config import PRESETS, TASK_STEPS, Refusal, default, to_json
 from playground.data.suggestion import suggest
@@ -165,6 +166,19 @@ def test_translate_align_and_version(trained, capsys, tmp_path):
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out == f"transformer-playground {__version__}\n"
+
+
+def test_a_typed_sentence_is_translated_without_torch_to_the_same_text(trained, capsys, tmp_path):
+    """And not by a damaged run, of which the whole program says what is wrong."""
+    folder = shutil.copytree(trained[1], tmp_path / "run")
+    parse = lambda *words: parser().parse_args(["translate", str(folder), *words])  # noqa: E731
+    light, whole = [(way(parse("hello", "dog é")), capsys.readouterr()) for way in (decoding.translate_light, decoding.translate)]
+    assert (light[0], whole[0], light[1], "é" in light[1].err) == (True, 0, whole[1], True)
+    for other in ("--step 0", "--json", "--beam 2", "--must x", "--prefix o", "--sample 1", "--top-p 0", "--average 2"):
+        assert not decoding.translate_light(parse("hello", *other.split())), other
+    files.write_file(folder / "weights.safetensors", (folder / "weights.safetensors").read_bytes()[::-1])
+    for sentence in ("hello", "", "x" * 300):
+        assert (decoding.translate_light(parse(sentence)), main(["translate", str(folder), sentence])) == (False, 2)
 
 
 def test_runs_and_their_curves_are_tables(trained, capsys, tmp_path, monkeypatch):

@@ -99,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Returns the exit code: 2 when a request can't be fulfilled, 130 after Ctrl-C."""
     options = parser().parse_args(arguments)
     try:
+        if options.command == "translate" and decoding.translate_light(options):
+            return 0
         if options.command not in WITHOUT_TORCH and "torch" not in sys.modules:
             gc.disable()  # as in start_page, for what most commands need
             import_module("playground.export.exported_run")

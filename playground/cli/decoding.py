@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from playground.cli.options import ENCODING, RUN, STEP, Commands, add_command, add_decoding
 from playground.config import Refusal
+from playground.cursor import FIELDS
 from playground.words import ENGLISH, say
 
 METRICS = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
@@ -70,6 +71,26 @@ def translate(options: argparse.Namespace) -> int:
         else:
             _translate_batched(opened, lines, way, options)
     return 0
+
+
+def translate_light(options: argparse.Namespace) -> bool:
+    """Prints what `translate` would, in numpy alone: torch's import takes several times as long as all the rest. Only for typed sentences,
+    decoded greedily by an ordinary run; returns False for all others, and for damaged files, of which `translate` says what is wrong."""
+    from playground.cli.lines import translate_texts
+
+    plain = {
+        "json": False, "input": [], "must": [], "must_not": [], "prefix": "", "sample": None, "top_k": 0, "top_p": 1.0, "step": None,
+        "copy_unknown": False, "average": 1, "length_penalty": FIELDS["penalty"].read(""),
+    }  # fmt: skip
+    if not options.text or options.beam not in (None, 1) or any(getattr(options, name) != value for name, value in plain.items()):
+        return False
+    try:
+        outputs, unread = translate_texts(options.run, options.text, options.beam == 1)
+    except (Refusal, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return False
+    print(*outputs, sep="\n")
+    _tell_notes(unread)
+    return True
 
 
 def _translate_each(opened: Open, texts: Iterable[str], way: Any, options: argparse.Namespace) -> None:

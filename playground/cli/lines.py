@@ -1,17 +1,25 @@
-"""Lines of a file, translated in batches, in order."""
+"""Sentences translated: a few without torch, or the lines of a file in batches, in order."""
 
+from __future__ import annotations
+
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
-from playground.data.readable import unknown_tokens
-from playground.decoding import best, limit_output
-from playground.features.shared.queries.reader import CHARACTERS, Reader
-from playground.features.translate.query import align_unknown, copy_words
-from playground.model.transformer import Transformer
+from playground.config import EOS, MAX_POSITIONS, UNK, Refusal, from_json
+from playground.decoding import limit_output
 from playground.reading.text import normalise
-from playground.runs.run import Run
 
+if TYPE_CHECKING:
+    from playground.features.shared.queries.reader import Reader
+    from playground.model.transformer import Transformer
+    from playground.runs.run import Run
+
+LIGHT_FILES = ("config.json", "history.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors")
+LIGHT_BYTES, LIGHT_CHARACTERS = 20_000_000, 1_000  # of a file that is read without torch, and of a sentence
 CHUNK = 250  # lines of a batch
 Written = tuple[tuple[int, ...], tuple[int | None, ...]]  # ids, and the source places of the copied words
 
@@ -33,6 +41,11 @@ def translate_lines(
     copy_unknown: bool = False,
 ) -> Iterator[Line]:  # fmt: skip
     """Translates each text as `translate` does, greedily or by a beam of this width. An empty line stays empty. Raises Refusal."""
+    from playground.data.readable import unknown_tokens
+    from playground.decoding import best
+    from playground.features.shared.queries.reader import CHARACTERS
+    from playground.features.translate.query import align_unknown, copy_words
+
     if run.tokenizers is None:
         raise Refusal("runs.nothing_yet")
     (src, tgt), room = run.tokenizers, MAX_POSITIONS - 1
@@ -56,3 +69,39 @@ def translate_lines(
             output, unknown = tgt.decode(tokens, words), copied < tokens.count(UNK)
             unread = unknown_tokens(src, text) if UNK in source else ()
             yield Line(output, len(source) > room, unknown, tokens[-1:] == (EOS,), copied, unread)
+
+
+def translate_texts(name: str, texts: Sequence[str], greedily: bool) -> tuple[list[str], dict[str, None]]:
+    """Translates with an ordinary run that isn't damaged, in numpy alone: torch's import takes several times as long as all the rest.
+
+    Returns the greedy outputs, and the tokens that the vocabulary lacks. Raises Refusal, OSError, ValueError and its like for any other
+    run, and unless `greedily` for one that decodes better by a beam: it can be read with torch, or an error says what is wrong.
+    """
+    from playground.data.tokenizers import load_tokenizer
+    from playground.decoding.single_decoder import SingleDecoder, read_arrays
+    from playground.runs.disk import FORMAT, SHIPPED
+
+    folder = next(path for path in (Path(name), SHIPPED / name, None) if path is None or (path / "run.json").is_file())
+    if folder is None:
+        raise ValueError(name)
+    if any((folder / file).stat().st_size > LIGHT_BYTES for file in ("run.json", *LIGHT_FILES)):
+        raise ValueError(name)
+    card, data = json.loads((folder / "run.json").read_bytes()), [(folder / file).read_bytes() for file in LIGHT_FILES]
+    if [hashlib.sha256(each).hexdigest() for each in data] != [card["files"][file]["sha256"] for file in LIGHT_FILES]:
+        raise ValueError(name)
+    config, beam = from_json(json.loads(data[0])).model, json.loads(data[1]).get("beam")
+    src, tgt = map(load_tokenizer, data[2:4])
+    sources, is_beam_better = [src.encode(text) for text in texts], beam is not None and beam[3] > beam[2]
+    is_changed = config.altered_by != "none" or card.get("edits") or card["live"].get("memory_mode", "whole") != config.memory_mode
+    if card["format"] != FORMAT or is_changed or config.activation == "gelu" or (is_beam_better and not greedily):
+        raise ValueError(name)
+    arrays = read_arrays(data[4], config)
+    if (len(arrays["src_embedding.weight"]), len(arrays["projection.weight"])) != (src.size, tgt.size):
+        raise ValueError(name)
+    outputs = []
+    for ids in sources:
+        if not 0 < len(ids) < MAX_POSITIONS or max(map(len, texts)) > LIGHT_CHARACTERS:
+            raise ValueError(name)
+        written, _ = SingleDecoder(arrays, config, (*ids, EOS)).write(limit_output(card.get("longest_target", 0), len(ids)))
+        outputs.append(tgt.decode(written))
+    return outputs, dict.fromkeys(piece for text in texts for piece, id in src.pieces(text) if id == UNK)

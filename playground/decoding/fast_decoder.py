@@ -7,20 +7,20 @@ parameters are read anew for every text, so they are never stale.
 
 import math
 from collections.abc import Callable
-from operator import iadd
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from playground.config import MAX_POSITIONS, PAD, ModelConfig, Refusal
+from playground.decoding.single_decoder import INITIAL_TOKENS, wrap
 from playground.model.attention import MASKED, MultiHeadAttention, head_widths
 from playground.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from playground.model.parts import Dropout, Embedding, Linear
 from playground.model.positions import LearnedPositions, NoPositions, RotaryPositions, SinusoidalPositions
 from playground.model.transformer import Transformer
 
-INITIAL_TOKENS = 16  # initial capacity of the cache in tokens; doubled when full
 Map = Callable[[Tensor], Tensor]
 PARTS = {
     Transformer, nn.ModuleList, EncoderLayer, DecoderLayer, MultiHeadAttention, FeedForward, Residual, Linear, Embedding, Dropout,
@@ -38,6 +38,24 @@ def is_stock_model(model: Transformer) -> bool:
         if type(part) not in PARTS or fields["_forward_hooks"] or fields["_forward_pre_hooks"] or not METHODS.isdisjoint(fields):
             return False
     return True
+
+
+def is_readable(model: Transformer) -> bool:
+    """Returns whether numpy can read a model's parameters without a copy."""
+    weight = model.projection.weight
+    return weight.device.type == "cpu" and weight.dtype == torch.float32
+
+
+def name_arrays(model: Transformer) -> dict[str, np.ndarray]:
+    """Names views of a readable model's parameters and tables, a shared one by each of its names."""
+    arrays: dict[str, np.ndarray] = {}
+    modules: list[tuple[str, nn.Module]] = [("", model)]
+    for prefix, module in modules:  # the list grows meanwhile
+        fields = vars(module)
+        for tensors in (fields["_parameters"], fields["_buffers"]):
+            arrays |= {prefix + name: tensor.detach().numpy() for name, tensor in tensors.items() if tensor is not None}
+        modules += [(f"{prefix}{name}.", part) for name, part in fields["_modules"].items() if part is not None]
+    return arrays
 
 
 class FastDecoder:
@@ -225,17 +243,6 @@ def feed_forward(module: FeedForward) -> Map:
     W_1, W_2 = linear(module.W_1), linear(module.W_2)
     activation = torch.relu_ if module.activation is F.relu else module.activation  # in place where torch can
     return lambda x: W_2(activation(W_1(x)))
-
-
-def wrap(config: ModelConfig) -> Callable:
-    """Returns f(x, sublayer, norm), a sublayer with pre- or post-norm and residual connection."""
-    if config.residual and config.norm == "post":
-        return lambda x, sublayer, norm: norm(iadd(sublayer(x), x))
-    if config.residual:
-        return lambda x, sublayer, norm: iadd(sublayer(norm(x)), x)
-    if config.norm == "post":
-        return lambda x, sublayer, norm: norm(sublayer(x))
-    return lambda x, sublayer, norm: sublayer(norm(x))
 
 
 def score_mask(real: Tensor) -> Tensor:

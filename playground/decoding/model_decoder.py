@@ -9,13 +9,11 @@ import torch
 from torch import Tensor
 
 from playground.config import BOS, EOS, MAX_POSITIONS
-from playground.decoding.fast_decoder import FastDecoder, is_stock_model
-from playground.decoding.single_decoder import SingleDecoder, is_readable
+from playground.decoding.fast_decoder import FastDecoder, is_readable, is_stock_model, name_arrays
+from playground.decoding.single_decoder import SingleDecoder
 from playground.model.costs import Pass
 from playground.model.masks import padded, padding_mask
 from playground.model.transformer import Transformer
-
-EXTRA_TOKENS, EXTRA = 16, 1.25  # an output may have EXTRA_TOKENS beyond twice its source, or EXTRA times the longest target's tokens
 
 
 @dataclass(frozen=True)
@@ -50,6 +48,21 @@ class ModelDecoder:
             self.cache.select_rows(rows)
 
 
+class SingleModelDecoder(SingleDecoder):
+    """The decoder of one source (1, S), with tensors. Requires a stock, `is_readable` model in eval mode."""
+
+    def __init__(self, model: Transformer, src: Tensor) -> None:
+        super().__init__(name_arrays(model), model.config, src[0].tolist())
+
+    def logits(self, tgt_in: Tensor, last: int = 1) -> tuple[Tensor, int]:
+        """Returns the logits after the last token of tgt_in (1, T), whose earlier tokens were fed before: (1, 1, V), and 1, the number of
+        tokens computed."""
+        return torch.from_numpy(self.next_logits(tgt_in.select(1, -1).item())).view(1, 1, -1), 1
+
+    def select_rows(self, rows: Tensor) -> None:
+        """Does nothing: there is only one row."""
+
+
 class DecodingState:
     """The sources, encoded once as a batch, and the caches of their growing targets. Each pass is appended to `record`.
 
@@ -66,7 +79,8 @@ class DecodingState:
         src = padded([(*source, EOS) for source in sources]).to(model.projection.weight.device)
         self.prefix, self.record, self.src = prefix, [] if record is None else record, src
         if fast and cache and not prefix and is_stock_model(model):
-            self.code = SingleDecoder(model, src) if len(sources) * width == 1 and is_readable(model) else FastDecoder(model, src)
+            is_single = len(sources) * width == 1 and is_readable(model)
+            self.code = SingleModelDecoder(model, src) if is_single else FastDecoder(model, src)
         else:
             self.code = ModelDecoder(model, src, cache)
 
@@ -92,12 +106,6 @@ def next_logprobs(model: Transformer, source: Sequence[int], prefixes: Tensor | 
     """Returns the next-token log probabilities after each of N prefixes of one length, BOS first: (N, L) -> (N, V)."""
     src = torch.tensor([[*source, EOS]]).expand(len(prefixes), -1)
     return model(src, torch.as_tensor(prefixes)).logits[:, -1].log_softmax(dim=-1)
-
-
-def limit_output(longest_target: int, source: float) -> int:
-    """Limits an output's tokens, EOS included, for a source of `source` tokens without EOS and a model trained on targets of up to
-    `longest_target`. Short sources may have long answers (a word and its meaning), and a truncated output is never right."""
-    return min(MAX_POSITIONS, max(round(2 * source) + EXTRA_TOKENS, round(EXTRA * longest_target)))
 
 
 def require_eval(model: Transformer) -> None:
@@ -174,7 +182,9 @@ def greedy(
     prefix, most = clip_prefix(prefix, max_length)
     state = DecodingState(model, sources, prefix, cache, record, fast)
     if isinstance(state.code, SingleDecoder):
-        return [_write_one(state.code, most, state.record)]
+        ids, logprobs = state.code.write(most)
+        state.record += [Pass(1, length, 1, scored=1) for length in range(1, len(ids) + 1)]
+        return [Hypothesis(ids, logprobs, sum(logprobs))]
     return _write(state, prefix, most, lambda logprobs: logprobs.max(dim=-1))
 
 
@@ -213,20 +223,6 @@ def top_k_top_p_filter(probabilities: Tensor, top_k: int, top_p: float) -> Tenso
     before = ranked.cumsum(dim=-1) - ranked  # the mass of the likelier tokens
     chosen = (before < top_p * ranked.sum(dim=-1, keepdim=True)) & (ranked > 0)
     return torch.zeros_like(chosen).scatter(1, order, chosen)
-
-
-def _write_one(code: SingleDecoder, most: int, record: list[Pass]) -> Hypothesis:
-    """Decodes one source greedily in numpy: with so little to compute, torch's calls would take half of the time."""
-    ids, logprobs, token = [], [], BOS
-    while len(ids) < most and token != EOS:
-        logits = code.next_logits(token)  # (V,)
-        logits -= np.maximum.reduce(logits)
-        logits -= np.log(np.add.reduce(np.exp(logits)))  # rounded as in torch: of two that are then equal the first is taken
-        token = int(logits.argmax())
-        logprobs.append(float(logits[token]))
-        ids.append(token)
-        record.append(Pass(1, len(ids), 1, scored=1))
-    return Hypothesis(tuple(ids), tuple(logprobs), sum(logprobs))
 
 
 def _write(

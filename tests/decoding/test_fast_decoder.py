@@ -3,14 +3,17 @@
 import random
 from types import MethodType
 
+import numpy as np
 import pytest
+import safetensors.torch
 import torch
 from hypothesis import example, given, settings, strategies as st
 
 from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal
 from playground.decoding import greedy, sample, search, without_cache
-from playground.decoding.fast_decoder import INITIAL_TOKENS, FastDecoder, is_stock_model
-from playground.decoding.single_decoder import SingleDecoder, is_readable
+from playground.decoding.fast_decoder import INITIAL_TOKENS, FastDecoder, is_readable, is_stock_model, name_arrays
+from playground.decoding.model_decoder import SingleModelDecoder
+from playground.decoding.single_decoder import read_arrays
 from playground.inspection.interventions import Change, HeadId, WeightEdit
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.copies import shadow_copy
@@ -30,7 +33,7 @@ TGT = torch.tensor([[BOS, 5, PAD, 7, 9, 4], [BOS, 8, 6, PAD, PAD, 5]])  # a sent
 @pytest.fixture
 def only_own(monkeypatch):
     """To ask the lean code fails."""
-    for code in (FastDecoder, SingleDecoder):
+    for code in (FastDecoder, SingleModelDecoder):
         monkeypatch.setattr(code, "__init__", None)
 
 
@@ -42,7 +45,7 @@ def tokens_of(hypotheses) -> list[tuple[int, ...]]:
 def assert_step_by_step(model: Transformer, src: torch.Tensor, tgt: torch.Tensor, atol: float = 1e-4) -> None:
     """The logits after every token are those of one pass through the model, for all sentences side by side and for each alone."""
     expected, every = model(src, tgt).logits, slice(None)
-    alone = [(SingleDecoder(model, src[row : row + 1]), slice(row, row + 1)) for row in range(len(src))]
+    alone = [(SingleModelDecoder(model, src[row : row + 1]), slice(row, row + 1)) for row in range(len(src))]
     for fast, rows in ((FastDecoder(model, src), every), *alone):
         for length in range(1, tgt.shape[1] + 1):
             logits, computed = fast.logits(tgt[rows, :length])
@@ -58,6 +61,10 @@ def test_every_logit_whatever_the_choices(knobs, widths):
     config = ModelConfig(d_model=widths[0], n_heads=widths[1], d_ff=8, encoder_layers=2, decoder_layers=2, **knobs)
     model = disturb(Transformer(config, 11, 11, torch.Generator().manual_seed(1))).eval()
     assert is_stock_model(model)
+    arrays = name_arrays(model)
+    read = read_arrays(safetensors.torch.save({name: parameter.detach() for name, parameter in model.named_parameters()}), config)
+    assert read.keys() == arrays.keys()
+    assert all(np.allclose(read[name], arrays[name], rtol=0, atol=5e-5) for name in read)
     assert_step_by_step(model, SRC, TGT)
     sources = [(4, 9, 7, 5), (6, 8), (10,)]
     both = [greedy(model, sources, 9, fast=fast) for fast in (True, False)]
@@ -111,7 +118,7 @@ def test_a_sentence_may_grow_to_the_last_position_and_no_further(positions):
     tgt = torch.randint(4, 11, (2, MAX_POSITIONS), generator=torch.Generator().manual_seed(1))
     assert MAX_POSITIONS > 4 * INITIAL_TOKENS
     assert_step_by_step(model, SRC, tgt, atol=1e-3)
-    for fast, rows in ((FastDecoder(model, SRC), tgt), (SingleDecoder(model, SRC[:1]), tgt[:1])):
+    for fast, rows in ((FastDecoder(model, SRC), tgt), (SingleModelDecoder(model, SRC[:1]), tgt[:1])):
         fast.length = MAX_POSITIONS
         with pytest.raises(Refusal, match=str(MAX_POSITIONS)):
             fast.logits(rows)
@@ -122,7 +129,7 @@ def test_a_sentence_may_grow_to_the_last_position_and_no_further(positions):
 
 def test_where_the_lean_code_is_asked(monkeypatch):
     calls = []
-    for code in (FastDecoder, SingleDecoder):
+    for code in (FastDecoder, SingleModelDecoder):
         begin = lambda self, *inputs, code=code, begin=code.__init__: calls.append(code) or begin(self, *inputs)  # noqa: E731
         monkeypatch.setattr(code, "__init__", begin)
     model = untaught()
@@ -131,12 +138,12 @@ def test_where_the_lean_code_is_asked(monkeypatch):
     greedy(model, SOURCES[:1], 5)
     for how in ({"fast": False}, {"cache": False}, {"prefix": (4,)}):
         greedy(model, SOURCES[:1], 5, **how)
-    assert calls == [FastDecoder, SingleDecoder, SingleDecoder]
+    assert calls == [FastDecoder, SingleModelDecoder, SingleModelDecoder]
 
 
 def test_one_sentence_of_a_model_that_numpy_cannot_read(monkeypatch):
     """It has no bfloat16, and reaches no GPU."""
-    monkeypatch.setattr(SingleDecoder, "__init__", None)
+    monkeypatch.setattr(SingleModelDecoder, "__init__", None)
     model = untaught()
     assert is_readable(model)
     for kind in (torch.bfloat16, torch.float64):
@@ -144,6 +151,16 @@ def test_one_sentence_of_a_model_that_numpy_cannot_read(monkeypatch):
         assert not is_readable(other)
         assert greedy(other, SOURCES[:1], 5)[0].ids
     assert not is_readable(build().to("meta"))
+
+
+def test_a_file_of_other_numbers_is_not_read_without_torch():
+    model = build(norm="pre")
+    parameters, infinite = {name: parameter.detach() for name, parameter in model.named_parameters()}, torch.ones(1, 1) / 0
+    for name, odd in (("decoder_norm.weight", torch.ones(3)), ("projection.bias", torch.ones(1)), ("projection.weight", infinite)):
+        with pytest.raises(ValueError):
+            read_arrays(safetensors.torch.save(parameters | {name: odd}), model.config)
+    with pytest.raises(ValueError, match="safetensors"):
+        read_arrays(b"{}", model.config)
 
 
 def test_a_change_that_hangs_on_hooks_is_never_passed_over(only_own):

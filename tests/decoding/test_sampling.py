@@ -146,11 +146,15 @@ def counted(work) -> int:
     """Multiplications by torch's own count, in which each comes with its addition, as two operations; and those of numpy."""
     on_cpu = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu  # which torch counts on a GPU only
     counter = FlopCounterMode(display=False, custom_mapping={on_cpu: lambda q, k, v, *_, **__: sdpa_flop_count(q, k, v)})
-    products, linear, attend = [], single_decoder.linear, single_decoder.attend
+    products, linear, attend, attention = [], single_decoder.linear, single_decoder.attend, single_decoder.encoder_attention
 
-    def counted_linear(module):
-        times = linear(module)
-        return lambda x: products.append(x.size * module.out_features) or times(x)
+    def counted_linear(arrays, name):
+        times = linear(arrays, name)
+        return lambda x: products.append(x.size * len(arrays[f"{name}.weight"])) or times(x)
+
+    def counted_attention(arrays, name, *rest):
+        attend_all, widths = attention(arrays, name, *rest), sum(len(arrays[f"{name}.{part}.weight"]) for part in ("W_k", "W_v"))
+        return lambda x: products.append(len(x) ** 2 * widths) or attend_all(x)
 
     def counted_attend(q, k, v, *rest):
         products.append(k.size + v[..., :-1].size)  # the ones beside the values only sum the weights
@@ -159,6 +163,7 @@ def counted(work) -> int:
     with counter, pytest.MonkeyPatch.context() as patch:
         patch.setattr(single_decoder, "linear", counted_linear)
         patch.setattr(single_decoder, "attend", counted_attend)
+        patch.setattr(single_decoder, "encoder_attention", counted_attention)
         work()
     return counter.get_total_flops() // 2 + sum(products)
 

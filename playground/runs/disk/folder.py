@@ -16,7 +16,7 @@ from playground.config import LIVE_KNOBS, MOVED_KNOBS, Refusal, check, current_n
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.reading.formats import JSON_LIMIT
 from playground.reading.pairs import Pairs, check_size, json_parts
-from playground.runs.disk import files
+from playground.runs.disk import FORMAT, files
 from playground.runs.disk.replay_file import pack_replay, read_parameters, unpack_replay
 from playground.runs.history import History
 from playground.runs.orders import FINISHED, STATUSES
@@ -26,7 +26,6 @@ from playground.runs.run import Run, Snapshot
 from playground.runs.upload_process import pairs_from_json
 from playground.training.loop import Live, Training
 
-FORMAT = 1
 Rest = tuple[str, Refusal | None]  # a status and the message that explains it
 MAX_TENSOR_BYTES = 1_000_000_000  # per file; JSON has JSON_LIMIT
 MAX_CARD_BYTES = 4_000_000

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import Refusal, to_json
-from playground.runs.disk import files, saves
+from playground.runs.disk import SHIPPED as SHIPPED, files, saves
 from playground.runs.disk.folder import LAZY_PARTS, Folder, Rest, card_of, describe, pack_pairs
 from playground.runs.disk.saves import ID, KeptRuns
 from playground.runs.orders import WORKING
@@ -26,9 +26,6 @@ except ImportError:  # Windows: two servers there must not share a folder
     fcntl = None
 
 log = logging.getLogger(__name__)
-_PACKAGE, _ROOT = Path(__file__).parents[2:4]
-# The shipped runs: inside the package when installed, beside it in a clone.
-SHIPPED = (_PACKAGE if (_PACKAGE / "checkpoints").is_dir() else _ROOT) / "checkpoints"
 VIEW_LAG_SECONDS = 600.0  # how far saved view times may lag behind
 OWN_DATA = ("pairs.json",)  # files that never change between saves
 
