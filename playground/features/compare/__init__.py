@@ -15,6 +15,7 @@ from playground.features.shared.queries.validation import LearningCurve, learnin
 from playground.features.shared.view import View, percent
 from playground.runs.run import Run
 from playground.runs.tables import csv_of, parameters_of, runs_table, speed_of, try_read
+from playground.words import percentage
 
 HEAD = ("name", "line", "exact_match", "validation_loss", "steps", "seconds", "parameters", "tokens_per_second", "created")
 COURSE_POINTS = 40  # of a row's sparkline
@@ -90,7 +91,8 @@ def build_table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> 
         for name, runs in by_group.items()
     ]
     columns = HEAD if any(row["created"] for group in groups for row in group["rows"]) else HEAD[:-1]
-    head = [RunColumn(label=view.say(f"compare.{name}"), sort="" if name == "line" else name) for name in columns]
+    labels = {"exact_match": "exact_match_column"}
+    head = [RunColumn(label=view.say(f"compare.{labels.get(name, name)}"), sort="" if name == "line" else name) for name in columns]
     order, empty = view.choice("sort"), view.say("compare.none_found")
     query = {"run": view.run.id, "lang": view.language, **{name: view.read_raw(name) for name in ("runs", "find", "sort", "differ", "pin")}}
     return [
@@ -160,7 +162,7 @@ def _fill_row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | Non
         "label": run.label_for(view.token),
         "line": _describe_difference(view, run, chosen),
         "numbers": [
-            format_reached(curve, "exact_match", -1),
+            format_reached(curve, "exact_match", -1, percentage),  # its unit is in the head
             format_reached(curve, "validation_loss", -1),
             f"{run.step:,}" if run.step == run.steps else view.say("compare.step_of", step=f"{run.step:,}", steps=f"{run.steps:,}"),
             f"{run.seconds:.1f}",
@@ -193,13 +195,13 @@ def _format_optional(value: float | None, format_value: Callable[[float], str]) 
     return "–" if _is_missing(value) else format_value(value)
 
 
-def format_reached(curve: LearningCurve, column: str, row: int | None) -> str:
+def format_reached(curve: LearningCurve, column: str, row: int | None, format_share: Callable[[float], str] = percent) -> str:
     """Formats a number of one validation, with ≈ if it comes from a sample of the held-out sentences."""
     if row is None or not curve.steps:
         return "–"
-    return "≈ " * curve.sampled[row] + format_number(column, getattr(curve, column)[row])
+    return "≈ " * curve.sampled[row] + format_number(column, getattr(curve, column)[row], format_share)
 
 
-def format_number(column: str, value: float) -> str:
+def format_number(column: str, value: float, format_share: Callable[[float], str] = percent) -> str:
     """Formats a value of "exact_match" or "validation_loss"."""
-    return _format_optional(value, percent if column == "exact_match" else "{:.3f}".format)
+    return _format_optional(value, format_share if column == "exact_match" else "{:.3f}".format)

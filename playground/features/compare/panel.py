@@ -8,12 +8,13 @@ from playground.features.compare import build_table, format_number, format_reach
 from playground.features.shared import blocks, naming, panels, selected_runs
 from playground.features.shared.figures import runs as pictures
 from playground.features.shared.queries.validation import Band, LearningCurve, band, common_end, learning_curve
-from playground.features.shared.view import View
+from playground.features.shared.view import NARROW, View
 from playground.runs.forecast import tokens_per_step
 from playground.runs.housekeeping import megabytes
 from playground.runs.run import Run
 from playground.words import paragraph
 
+AROUND, ROW, TALLEST_TABLE = 240, 47, 420  # px: around table and curves besides a stage's; of a row and the whole table (see runs.css)
 SENTENCE_FIELDS = ("text", "step", "target", "part", "layer", "head", "follow", "q", "k")  # cursor fields of the compared sentence
 
 
@@ -29,7 +30,7 @@ def panel(view: View) -> dict:
         *_build_missing(view, chosen),
         *build_table(view, chosen.runs, listed),
         *_build_storage(view),
-        *_build_curves(view, chosen.runs),
+        *_build_curves(view, chosen.runs, _measure_height(view, chosen.runs, listed)),
         *_build_later(view, chosen.runs),
     ]
     run_names = ", ".join(selected_runs.brief_names(view, chosen.runs))
@@ -52,26 +53,31 @@ def _build_storage(view: View) -> list[dict]:
     )
     if share.next:
         name = naming.name(share.next, view.language, view.token)
-        if share.crowded:
-            sentences.append(view.say("compare.kept_crowded", name=name))
-        else:
-            sentences.append(view.say("compare.kept_next", name=name, date=time.strftime("%Y-%m-%d", time.gmtime(share.expires_at))))
+        date = time.strftime("%Y-%m-%d", time.gmtime(share.expires_at))
+        sentences.append(view.say("compare.kept_crowded" if share.crowded else "compare.kept_next", name=name, date=date))
     return [blocks.text("kept", paragraph(sentences), css="pg-caption")] if sentences else []
 
 
 # ---- the curves -------------------------------------------------------------------------------------------------------------------
 
 
-def _build_curves(view: View, chosen: list[Run]) -> list[dict]:
+def _measure_height(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> int:
+    """Returns the pixels of the window below the table of runs, for the curves; 0 where they stand one above the other."""
+    rows = 1 + sum(1 + len(runs) for runs in listed.values() if runs) + (len(chosen) > 1)  # with head, groups and the differences
+    return 0 if view.width < NARROW else view.remaining_height(AROUND + min(rows * ROW, TALLEST_TABLE))
+
+
+def _build_curves(view: View, chosen: list[Run], tall: int) -> list[dict]:
     over = view.choice("over")
     if not chosen:
         return []
     curves = {run: learning_curve(run, _count_tokens(view, run) if over == "tokens" else 0) for run in chosen}
     lines = _group_lines(view, chosen, curves)
     ends = [curves[run] for runs in lines for run in runs]
-    end = common_end(ends, over)
-    ends_differ = end is not None and len({curve.at(over)[-1] for curve in ends}) > 1
-    figures = [_draw_figure(view, column, lines, curves, over, end, ends_differ) for column in ("exact_match", "validation_loss")]
+    common = common_end(ends, over)
+    ends_differ = common is not None and len({curve.at(over)[-1] for curve in ends}) > 1
+    options = {"end": common if ends_differ else None, "stage": tall}
+    figures = [_draw_figure(view, column, lines, curves, over, common, **options) for column in ("exact_match", "validation_loss")]
     has_repeats = len(selected_runs.group_by_settings(chosen)) < len(chosen)
     second = {"tab": "training", "pin": chosen[0].id}  # with the first run pinned
     return [
@@ -105,15 +111,11 @@ def _group_lines(view: View, chosen: list[Run], curves: dict[Run, LearningCurve]
     """Groups runs that differ only in their seed into lines, or one run per line. A run without a validation is in no mean."""
     if view.choice("seeds") == "each":
         return [[run] for run in chosen]
-    lines = []
-    for runs in selected_runs.group_by_settings(chosen):
-        begun = [run for run in runs if curves[run].steps]
-        lines.append(begun or runs[:1])
-    return lines
+    return [[run for run in runs if curves[run].steps] or runs[:1] for runs in selected_runs.group_by_settings(chosen)]
 
 
 def _draw_figure(
-    view: View, column: str, lines: list[list[Run]], curves: dict[Run, LearningCurve], over: str, end: float | None, ends_differ: bool
+    view: View, column: str, lines: list[list[Run]], curves: dict[Run, LearningCurve], over: str, common: float | None, **options: object
 ) -> dict:
     firsts = [runs[0] for runs in lines]
     full, short = selected_runs.names(view, firsts), selected_runs.brief_names(view, firsts)
@@ -126,10 +128,8 @@ def _draw_figure(
     places = [pooled.places if pooled else curves[run].at(over) for pooled, run in zip(bands, firsts, strict=True)]
     values = [pooled.mean if pooled else getattr(curves[run], column) for pooled, run in zip(bands, firsts, strict=True)]
     sides = [(pooled.low, pooled.high) if pooled else None for pooled in bands]
-    picture = view.draw(
-        pictures.overlay, column, places, values, name_lines(full), over=over, end=end if ends_differ else None, bands=sides, share=2
-    )
-    caption = _write_caption(view, column, [curves[run] for run in firsts], bands, name_lines(short), over, end)
+    picture = view.draw(pictures.overlay, column, places, values, name_lines(full), over=over, bands=sides, share=2, **options)
+    caption = _write_caption(view, column, [curves[run] for run in firsts], bands, name_lines(short), over, common)
     return blocks.figure(column, picture, caption, view.say(f"compare.{column}"))
 
 
@@ -192,7 +192,10 @@ def _build_later(view: View, chosen: list[Run]) -> list[dict]:
     cursor = [view.read_raw(name) for name in SENTENCE_FIELDS]
     runs = [f"{run.id} {run.step}" for run in chosen]
     appearance = [view.run.id, view.language, view.dark, view.width]
-    deferred = [blocks.later("sentence", "same_sentence", view.say("compare.waiting"), " ".join(map(str, [*runs, *cursor, *appearance])))]
+    deferred = []
+    if chosen != [view.run]:  # its output is above
+        key = " ".join(map(str, [*runs, *cursor, *appearance]))
+        deferred.append(blocks.later("sentence", "same_sentence", view.say("compare.waiting"), key))
     if len(chosen) > 1:
         key = " ".join(map(str, [*runs, view.read_raw("step"), *appearance]))
         deferred.append(blocks.later("disagreements", "disagreements", view.say("compare.waiting_disagreements"), key))

@@ -61,7 +61,7 @@ def axes(entries: int, x: dict[str, Any], y: dict[str, Any], style: Style, **mor
     """Lays out lines over two zoomable axes, with a legend of this many entries above."""
     top = 10 + ENTRY * entries
     return style.layout(
-        HEIGHT + top, (52, 18, top, 44), showlegend=True, dragmode="zoom",
+        max(HEIGHT + top, style.stage), (52, 18, top, 44), showlegend=True, dragmode="zoom",
         xaxis=x | {"nticks": 6, "fixedrange": False}, yaxis=y | {"fixedrange": False},
         legend=theme.legend_column(itemwidth=46, tracegroupgap=0),
         **more,
