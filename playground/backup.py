@@ -21,9 +21,11 @@ from typing import Any
 from playground.config import Refusal
 from playground.handin import KEY_FILE, read_key, write_key
 from playground.rooms.files import FILE as ROOM_FILE, SET_ASIDE, read_room
-from playground.runs.disk import files
-from playground.runs.disk.folder import FORMER, LAZY_PARTS, NAMES
-from playground.runs.disk.saves import ID, open_save
+from playground.runs.disk import ID, files
+from playground.runs.disk.files import FORMER, NAMES
+from playground.runs.disk.folder import LAZY_PARTS
+from playground.runs.disk.replay_file import read_safetensors
+from playground.runs.disk.saves import open_save
 from playground.runs.disk.store import Store
 
 WHOLE, EARLIER, DAMAGED, NEWER, LEFT_OVER = VERDICTS = ("whole", "earlier save", "damaged", "newer format", "left over")
@@ -211,7 +213,7 @@ def _verify(path: Path, id: str) -> int | Refusal:
             for name in LAZY_PARTS:
                 getattr(folder.run, name)
             if folder.has("state.safetensors"):
-                files.read_safetensors(folder.read("state.safetensors"), None, "state.safetensors", finite=False)
+                read_safetensors(folder.read("state.safetensors"), None, "state.safetensors", finite=False)
             return folder.run.checkpoint_step
         except Refusal as error:
             refusal = error

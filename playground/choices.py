@@ -75,44 +75,18 @@ ARCHITECTURES = {
     "prefix_decoder": Alteration("architecture", decoder_only=True),
     "causal_decoder": Alteration("architecture", decoder_only=True, causal=True),
 }
-VARIANTS = {
-    "none": PAPER,
-    "no_causal_mask": Alteration("bug"),
-    "no_source_mask": Alteration("bug"),
-    "no_memory_mask": Alteration("bug"),
-    "inverted_mask": Alteration("bug"),
-    "softmax_over_queries": Alteration("bug"),
-    "norm_over_positions": Alteration("bug"),
-    "view_for_transpose": Alteration("bug"),
-    "unshifted": Alteration("bug"),
+BUGS = (
+    "no_causal_mask", "no_source_mask", "no_memory_mask", "inverted_mask", "softmax_over_queries", "norm_over_positions",
+    "view_for_transpose", "unshifted", "padding_in_loss", "dropout_always", "scale_twice", "shared_attention", "unchained_layers",
+    "wrong_lengths", "tiny_fill", "softmax_in_loss", "no_mask_at_inference", "dropout_twice", "no_last_norm", "scale_by_d_model",
+)  # fmt: skip
+ALTERNATIVES = (
+    "concatenated", "identity_output", "shared_query_key", "no_projections", "no_feed_forward", "additive", "bilinear", "cosine",
+    "location", "batch_norm", "rms_norm", "swiglu", "no_attention_dropout", "plain_xavier", "gru", "gru_attention",
+)  # fmt: skip
+VARIANTS = {"none": PAPER, **dict.fromkeys(BUGS, Alteration("bug")), **dict.fromkeys(ALTERNATIVES, Alteration("alternative"))} | {
     "padding_in_loss": Alteration("bug", needs_whole_batch=True),
-    "dropout_always": Alteration("bug"),
-    "scale_twice": Alteration("bug"),
-    "shared_attention": Alteration("bug"),
-    "unchained_layers": Alteration("bug"),
-    "wrong_lengths": Alteration("bug"),
-    "tiny_fill": Alteration("bug"),
-    "softmax_in_loss": Alteration("bug"),
-    "no_mask_at_inference": Alteration("bug"),
-    "dropout_twice": Alteration("bug"),
-    "no_last_norm": Alteration("bug"),
-    "scale_by_d_model": Alteration("bug"),
-    "concatenated": Alteration("alternative"),
-    "identity_output": Alteration("alternative"),
-    "shared_query_key": Alteration("alternative"),
-    "no_projections": Alteration("alternative"),
-    "no_feed_forward": Alteration("alternative"),
-    "additive": Alteration("alternative"),
-    "bilinear": Alteration("alternative"),
-    "cosine": Alteration("alternative"),
-    "location": Alteration("alternative"),
     "batch_norm": Alteration("alternative", needs_whole_batch=True),
-    "rms_norm": Alteration("alternative"),
-    "swiglu": Alteration("alternative"),
-    "no_attention_dropout": Alteration("alternative"),
-    "plain_xavier": Alteration("alternative"),
-    "gru": Alteration("alternative", recurrent=True),
-    "gru_attention": Alteration("alternative", recurrent=True),
+    **dict.fromkeys(("gru", "gru_attention"), Alteration("alternative", recurrent=True)),
 }
 ALTERATIONS = VARIANTS | {name: architecture for name, architecture in ARCHITECTURES.items() if architecture is not PAPER}
-BUGS = tuple(name for name, alteration in VARIANTS.items() if alteration.kind == "bug")

@@ -150,11 +150,9 @@ def test_translate_align_and_version(trained, capsys, tmp_path):
     hello, world = printed(capsys)
     assert (hello["source"], hello["references"], hello["step"], len(world["outputs"])) == ("hello", ["olleh"], 12, 2)
     assert (main(["translate", folder, "hello", "--step", "0"]), len(capsys.readouterr().out.splitlines())) == (0, 1)
-    assert main(["translate", "reverse", "hello"]) == 0  # one that ships with the app, by its name
-    assert capsys.readouterr().out == "olleh\n"
+    assert (main(["translate", "reverse", "hello"]), capsys.readouterr().out) == (0, "olleh\n")  # one that ships with the app, by its name
     drawn = ["--sample", "3", "--top-k", "2", "--top-p", "0.9", "--seed", "4", "--prefix", "ol"]
-    assert main(["translate", folder, "hello", *drawn]) == 0
-    assert capsys.readouterr().out.startswith("ol")
+    assert (main(["translate", folder, "hello", *drawn]), capsys.readouterr().out[:2]) == (0, "ol")
     assert main(["translate", "reverse", "hello", "--must", "x", "--must", "yh", "--must-not", "ll"]) == 0
     output = capsys.readouterr().out
     assert ("x" in output, "yh" in output, "ll" in output) == (True, True, False)
@@ -168,7 +166,7 @@ def test_translate_align_and_version(trained, capsys, tmp_path):
     assert capsys.readouterr().out == f"transformer-playground {__version__}\n"
 
 
-def test_a_typed_sentence_is_translated_without_torch_to_the_same_text(trained, capsys, tmp_path):
+def test_a_typed_sentence_is_translated_without_torch_to_the_same_text(trained, capsys, tmp_path, monkeypatch):
     """And not by a damaged run, of which the whole program says what is wrong."""
     folder = shutil.copytree(trained[1], tmp_path / "run")
     parse = lambda *words: parser().parse_args(["translate", str(folder), *words])  # noqa: E731
@@ -176,6 +174,9 @@ def test_a_typed_sentence_is_translated_without_torch_to_the_same_text(trained, 
     assert (light[0], whole[0], light[1], "é" in light[1].err) == (True, 0, whole[1], True)
     for other in ("--step 0", "--json", "--beam 2", "--must x", "--prefix o", "--sample 1", "--top-p 0", "--average 2"):
         assert not decoding.translate_light(parse("hello", *other.split())), other
+    monkeypatch.setenv("PLAYGROUND_DATA", str(shutil.copytree(folder, tmp_path / "runs" / ("k" * 16)).parents[1]))
+    for name in (Folder(folder).card["name"], Folder(folder).card["id"]):  # of a run that a server has saved
+        assert decoding.translate_light(parser().parse_args(["translate", name, "hello"]))
     files.write_file(folder / "weights.safetensors", (folder / "weights.safetensors").read_bytes()[::-1])
     for sentence in ("hello", "", "x" * 300):
         assert (decoding.translate_light(parse(sentence)), main(["translate", str(folder), sentence])) == (False, 2)

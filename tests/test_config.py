@@ -24,8 +24,9 @@ from playground.model import positions
 from playground.model.costs import parameter_count, training_bytes, update_counts
 from playground.model.positions import LearnedPositions
 from playground.model.transformer import Transformer
-from playground.runs.disk.folder import FORMER, NAMES, Folder
-from playground.runs.disk.store import SHIPPED
+from playground.runs.disk import SHIPPED
+from playground.runs.disk.files import FORMER, NAMES
+from playground.runs.disk.folder import Folder
 from playground.runs.history import History
 from playground.runs.identity import new_id
 from playground.training.optimisers import MAKERS

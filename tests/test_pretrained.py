@@ -18,8 +18,8 @@ from playground.cli import main
 from playground.config import Refusal
 from playground.export import documents, exported_run
 from playground.pretrained import KINDS, _number_words
+from playground.runs.disk import SHIPPED
 from playground.runs.disk.folder import Folder
-from playground.runs.disk.store import SHIPPED
 from playground.runs.incoming import files_of_zip
 from playground.runs.queue import train_inline
 from tests.runs.tiny import TINY, refused

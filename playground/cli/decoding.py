@@ -102,15 +102,9 @@ def _translate_each(opened: Open, texts: Iterable[str], way: Any, options: argpa
         translation = translate(*opened, options.step, text, way)
         unread |= dict.fromkeys(piece.text for piece in translation.source if not piece.known)
         outputs = [
-            {
-                "text": c.text,
-                "score": c.score,
-                "finished": c.finished,
-                "correct": c.correct,
-                "probabilities": c.probabilities,
-                "copied": [word for word in c.copied if word is not None],
-            }
-            for c in translation.candidates
+            {name: getattr(candidate, name) for name in ("text", "score", "finished", "correct", "probabilities")}
+            | {"copied": [word for word in candidate.copied if word is not None]}
+            for candidate in translation.candidates
         ]
         record = {"source": text, "step": translation.step, "outputs": outputs, "references": translation.references}
         print(json.dumps(record, ensure_ascii=False) if options.json else translation.candidates[0].text, flush=True)
@@ -170,16 +164,10 @@ def score(options: argparse.Namespace) -> int:
         options.out.write_text("".join(f"{output}\n" for output in outputs), encoding="utf-8", newline="")
     scored = score_outputs(outputs, references, options.tokenize, RESAMPLES)
     report = {
-        **_scores(outputs, scored),
-        "step": step,
-        "beam": width,
-        "length_penalty": options.length_penalty if width > 1 else None,
-        "with_unknown": sum(line.unknown for line in lines),
-        "copied": sum(line.copied for line in lines),
-        "unfinished": sum(not line.finished for line in lines),
-        "cut": sum(line.cut for line in lines),
-        "seconds": round(seconds, 3),
-    }
+        **_scores(outputs, scored), "step": step, "beam": width, "length_penalty": options.length_penalty if width > 1 else None,
+        "with_unknown": sum(line.unknown for line in lines), "copied": sum(line.copied for line in lines),
+        "unfinished": sum(not line.finished for line in lines), "cut": sum(line.cut for line in lines), "seconds": round(seconds, 3),
+    }  # fmt: skip
     print(json.dumps(report) if options.json else _table(report))
     _tell_notes(dict.fromkeys(token for line in lines for token in line.unread), report["cut"], report["copied"])
     return 0

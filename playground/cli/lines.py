@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +15,10 @@ from playground.reading.text import normalise
 if TYPE_CHECKING:
     from playground.features.shared.queries.reader import Reader
     from playground.model.transformer import Transformer
+    from playground.runs.disk.files import FolderFiles
     from playground.runs.run import Run
 
-LIGHT_FILES = ("config.json", "history.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors")
-LIGHT_BYTES, LIGHT_CHARACTERS = 20_000_000, 1_000  # of a file that is read without torch, and of a sentence
+LIGHT_BYTES, LIGHT_CHARACTERS = 20_000_000, 1_000  # of the weights that are read without torch, and of a sentence
 CHUNK = 250  # lines of a batch
 Written = tuple[tuple[int, ...], tuple[int | None, ...]]  # ids, and the source places of the copied words
 
@@ -79,23 +78,19 @@ def translate_texts(name: str, texts: Sequence[str], greedily: bool) -> tuple[li
     """
     from playground.data.tokenizers import load_tokenizer
     from playground.decoding.single_decoder import SingleDecoder, read_arrays
-    from playground.runs.disk import FORMAT, SHIPPED
+    from playground.runs.disk import FORMAT
 
-    folder = next(path for path in (Path(name), SHIPPED / name, None) if path is None or (path / "run.json").is_file())
-    if folder is None:
+    folder = _find_folder(name)
+    card = folder.card
+    if folder.entries["weights.safetensors"]["bytes"] > LIGHT_BYTES:
         raise ValueError(name)
-    if any((folder / file).stat().st_size > LIGHT_BYTES for file in ("run.json", *LIGHT_FILES)):
-        raise ValueError(name)
-    card, data = json.loads((folder / "run.json").read_bytes()), [(folder / file).read_bytes() for file in LIGHT_FILES]
-    if [hashlib.sha256(each).hexdigest() for each in data] != [card["files"][file]["sha256"] for file in LIGHT_FILES]:
-        raise ValueError(name)
-    config, beam = from_json(json.loads(data[0])).model, json.loads(data[1]).get("beam")
-    src, tgt = map(load_tokenizer, data[2:4])
+    config, beam = from_json(json.loads(folder.read("config.json"))).model, json.loads(folder.read("history.json")).get("beam")
+    src, tgt = (load_tokenizer(folder.read(f"{side}_tokenizer.json")) for side in ("src", "tgt"))
     sources, is_beam_better = [src.encode(text) for text in texts], beam is not None and beam[3] > beam[2]
     is_changed = config.altered_by != "none" or card.get("edits") or card["live"].get("memory_mode", "whole") != config.memory_mode
     if card["format"] != FORMAT or is_changed or config.activation == "gelu" or (is_beam_better and not greedily):
         raise ValueError(name)
-    arrays = read_arrays(data[4], config)
+    arrays = read_arrays(folder.read("weights.safetensors"), config)
     if (len(arrays["src_embedding.weight"]), len(arrays["projection.weight"])) != (src.size, tgt.size):
         raise ValueError(name)
     outputs = []
@@ -105,3 +100,17 @@ def translate_texts(name: str, texts: Sequence[str], greedily: bool) -> tuple[li
         written, _ = SingleDecoder(arrays, config, (*ids, EOS)).write(limit_output(card.get("longest_target", 0), len(ids)))
         outputs.append(tgt.decode(written))
     return outputs, dict.fromkeys(piece for text in texts for piece, id in src.pieces(text) if id == UNK)
+
+
+def _find_folder(name: str) -> FolderFiles:
+    """Returns the files of the folder `name`, or of the shipped or saved run with this name, label or id. Raises Refusal."""
+    from playground.runs.disk import ID, SHIPPED, default_folder
+    from playground.runs.disk.files import CARD, FolderFiles
+
+    for path in (Path(name), SHIPPED / name):
+        if (path / CARD).is_file():
+            return FolderFiles(path)
+    for path in sorted((default_folder() / "runs").glob("*")):
+        if ID.fullmatch(path.name) and name in {(folder := FolderFiles(path)).card.get(field) for field in ("id", "name", "label")}:
+            return folder
+    raise Refusal("export.no_run", name=name)

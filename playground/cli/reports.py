@@ -20,7 +20,8 @@ def add_runs(commands: Commands) -> None:
 
 
 def runs(options: argparse.Namespace) -> int:
-    from playground.runs.disk.store import default_folder, open_kept_folders, read_shipped
+    from playground.runs.disk import default_folder
+    from playground.runs.disk.store import open_kept_folders, read_shipped
     from playground.runs.registry import SHIPPED, Runs
 
     saved_runs = (saved.run for saved in open_kept_folders(options.folder or default_folder()))
@@ -119,7 +120,7 @@ def add_verify(commands: Commands) -> None:
 
 def verify(options: argparse.Namespace) -> int:
     from playground import handin
-    from playground.runs.disk.store import default_folder
+    from playground.runs.disk import default_folder
 
     key = options.key or (options.folder or default_folder()) / handin.KEY_FILE
     table = handin.tabulate(options.file, key.read_bytes().strip())

@@ -186,7 +186,7 @@ def add_store(commands: Commands) -> None:
 def store(options: argparse.Namespace) -> int:
     """Returns 1 when saved data can't be read, or when an export or an import is not complete."""
     from playground.backup import bring, export
-    from playground.runs.disk.store import default_folder
+    from playground.runs.disk import default_folder
 
     folder = options.folder or default_folder()
     if options.what == "check":

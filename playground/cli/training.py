@@ -253,8 +253,8 @@ def add_checkpoints(commands: Commands) -> None:
 
 
 def checkpoints(options: argparse.Namespace) -> int:
+    from playground.runs.disk import SHIPPED
     from playground.runs.disk.files import tree_size
-    from playground.runs.disk.store import SHIPPED
     from playground.runs.machine_speed import warm_up
     from playground.runs.queue.train_inline import CHECKPOINTS, MAX_TOTAL_BYTES, make_checkpoints
 

@@ -249,9 +249,10 @@ def read_arrays(data: bytes, config: ModelConfig) -> dict[str, np.ndarray]:
         arrays = safetensors.numpy.load(data)
     except SafetensorError as error:
         raise ValueError("not a safetensors file") from error
-    for at, name in enumerate(("tgt_embedding", "projection")):
-        if config.share_embeddings == "all" or (at and config.share_embeddings == "output"):
-            arrays[f"{name}.weight"] = arrays[("src_embedding.weight", "tgt_embedding.weight")[at]]
+    if config.share_embeddings == "all":
+        arrays["tgt_embedding.weight"] = arrays["src_embedding.weight"]
+    if config.share_embeddings in ("all", "output"):
+        arrays["projection.weight"] = arrays["tgt_embedding.weight"]
     for name, array in arrays.items():
         width = len(arrays[f"{name.removesuffix('.bias')}.weight"]) if name.endswith(".bias") else config.d_model
         if array.dtype != np.float32 or not np.isfinite(array).all() or (array.ndim == 1 and len(array) != width):

@@ -18,9 +18,9 @@ import safetensors.torch
 
 from playground.config import Experiment, Refusal
 from playground.data.tokenizers import Tokenizer
-from playground.runs.disk import files
+from playground.runs.disk import SHIPPED, default_folder, files
 from playground.runs.disk.folder import Folder
-from playground.runs.disk.store import SHIPPED, default_folder, open_kept_folders, open_shipped_folders
+from playground.runs.disk.store import open_kept_folders, open_shipped_folders
 from playground.runs.history import COUNTS, STEPS, VALIDATIONS, History
 from playground.runs.incoming import MAX_BYTES, NAMES, files_of_zip, folder_of_zip
 from playground.runs.run import Run, Snapshot

@@ -27,8 +27,7 @@ from playground.export import write_folder
 from playground.export.exported_run import find
 from playground.model.transformer import Transformer
 from playground.runs.disk import files
-from playground.runs.disk.folder import MAX_TENSOR_BYTES
-from playground.runs.disk.replay_file import read_parameters
+from playground.runs.disk.replay_file import read_parameters, to_safetensors
 from playground.runs.run import Run
 from playground.training.bleu import BeamGain
 from playground.variants import variant_of
@@ -68,7 +67,7 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
         if self.run is not None:
             write_folder(self.run, save_directory)
             return
-        (save_directory / WEIGHTS).write_bytes(files.to_safetensors(dict(self.named_parameters())))
+        (save_directory / WEIGHTS).write_bytes(to_safetensors(dict(self.named_parameters())))
         for name, tokenizer in zip(TOKENIZERS, self.tokenizers or (), strict=False):
             (save_directory / name).write_bytes(tokenizer.to_bytes())
 
@@ -84,7 +83,7 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
                 return Path(model_id, name)
             return Path(hf_hub_download(model_id, name, **download_options)).resolve()  # the cache holds links
 
-        data = files.read_bytes(fetch(WEIGHTS), MAX_TENSOR_BYTES, WEIGHTS)
+        data = files.read_bytes(fetch(WEIGHTS), files.MAX_TENSOR_BYTES, WEIGHTS)
         longest_target, beam = rest.pop("longest_target", 0), rest.pop("beam", None)
         config = experiment_of(rest).model
         if any(type(size) is not int or not 0 < size <= MAX_VOCABULARY for size in (src_vocab, tgt_vocab)):

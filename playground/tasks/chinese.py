@@ -3,21 +3,11 @@
 from playground.tasks.grammars import Grammar, held_back
 
 NOUNS = {  # noun: its measure word, English singular and plural
-    "书": ("本", "book", "books"),
-    "鱼": ("条", "fish", "fish"),
-    "猫": ("只", "cat", "cats"),
-    "狗": ("只", "dog", "dogs"),
-    "鸟": ("只", "bird", "birds"),
-    "苹果": ("个", "apple", "apples"),
-    "鸡蛋": ("个", "egg", "eggs"),
-    "杯子": ("个", "cup", "cups"),
-    "雨伞": ("把", "umbrella", "umbrellas"),
-    "照片": ("张", "photo", "photos"),
-    "笔": ("支", "pen", "pens"),
-    "花": ("朵", "flower", "flowers"),
-    "帽子": ("顶", "hat", "hats"),
-    "钥匙": ("把", "key", "keys"),
-}
+    "书": ("本", "book", "books"), "鱼": ("条", "fish", "fish"), "猫": ("只", "cat", "cats"), "狗": ("只", "dog", "dogs"),
+    "鸟": ("只", "bird", "birds"), "苹果": ("个", "apple", "apples"), "鸡蛋": ("个", "egg", "eggs"), "杯子": ("个", "cup", "cups"),
+    "雨伞": ("把", "umbrella", "umbrellas"), "照片": ("张", "photo", "photos"), "笔": ("支", "pen", "pens"),
+    "花": ("朵", "flower", "flowers"), "帽子": ("顶", "hat", "hats"), "钥匙": ("把", "key", "keys"),
+}  # fmt: skip
 NUMBERS = {  # before a measure word two is 两
     "两": "two", "三": "three", "四": "four", "五": "five", "六": "six", "七": "seven", "八": "eight", "九": "nine", "十": "ten",
 }  # fmt: skip

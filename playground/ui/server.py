@@ -31,7 +31,7 @@ from playground.features.map.panel import PLANS
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.uploading import UPLOADS
 from playground.rooms.registry import RoomRules, Rooms
-from playground.runs.disk.store import default_folder
+from playground.runs.disk import default_folder
 from playground.runs.engines.children import HOME_NICENESS, NICENESS_VARIABLE
 from playground.runs.memory import freeze_objects
 from playground.runs.registry import Runs

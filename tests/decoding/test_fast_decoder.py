@@ -19,8 +19,8 @@ from playground.model.attention import scaled_dot_product_attention
 from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
 from playground.runs.corpora import ModelCache
+from playground.runs.disk import SHIPPED
 from playground.runs.disk.folder import Folder
-from playground.runs.disk.store import SHIPPED
 from tests.decoding.test_sampling import SOURCES, untaught
 from tests.model.test_transformer import SRC, build, combinations
 from tests.variants.varied import disturb

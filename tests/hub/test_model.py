@@ -24,8 +24,8 @@ from playground.export.exported_run import find
 from playground.hub import model
 from playground.hub.model import HubTransformer
 from playground.runs.corpora import ModelCache
+from playground.runs.disk import SHIPPED
 from playground.runs.disk.folder import Folder
-from playground.runs.disk.store import SHIPPED
 from playground.training.bleu import BeamGain
 from tests.hub.stand_in import served_hub
 

@@ -1,6 +1,6 @@
 """Crash-safe, validated files: an atomic write leaves the old or the new content, and reads validate untrusted data.
 
-Only JSON and safetensors are ever read. A safetensors file's header is checked before its size is allocated.
+Only JSON and safetensors are ever read.
 """
 
 import contextlib
@@ -14,17 +14,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import safetensors.torch
-import torch
-
 from playground.config import Refusal
+from playground.reading.formats import JSON_LIMIT
+from playground.runs.disk import FORMAT
 
-MAX_HEADER_BYTES = 4_000_000
+MAX_CARD_BYTES = 4_000_000
+MAX_TENSOR_BYTES = 1_000_000_000  # per file; JSON has JSON_LIMIT
+NAMES = (
+    "config.json", "pairs.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors", "history.json", "replay.json",
+    "replay.safetensors", "state.safetensors",
+)  # fmt: skip
+FORMER = {"film.json": "replay.json", "film.safetensors": "replay.safetensors"}  # former file names
 CARD = "run.json"  # written last: a folder with it is complete
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}")  # the names used by write_file
-TYPES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
-Shapes = Mapping[str, tuple[str, tuple[int, ...]]]  # name -> (safetensors type, shape)
 
 
 def digest(data: bytes) -> str:
@@ -203,49 +205,54 @@ def _no_constant(name: str) -> None:
     raise ValueError(name)
 
 
-def to_safetensors(tensors: Mapping[str, torch.Tensor | np.ndarray], note: str | None = None) -> bytes:
-    """Packs the tensors as a safetensors file, with `note` in its header."""
-    contiguous = {name: (torch.from_numpy(t) if isinstance(t, np.ndarray) else t).contiguous() for name, t in tensors.items()}
-    return safetensors.torch.save(contiguous, {"note": note} if note is not None else None)
+class FolderFiles:
+    """A run's files as its run.json lists them, which the constructor reads. All methods raise Refusal."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.card = parse_json(self._bytes(CARD, MAX_CARD_BYTES, CARD), CARD)
+        check_version(self.card, path.name)
+        try:
+            self.entries = _entries(self.card["files"])
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise Refusal("runs.not_a_run", what=CARD) from error
+
+    def has(self, name: str) -> bool:
+        return name in self.entries
+
+    def read(self, name: str) -> bytes:
+        """Reads a file and checks its size and digest against run.json."""
+        entry = self.entries.get(name)
+        if entry is None:
+            raise Refusal("runs.not_a_run", what=name)
+        data = self._bytes(entry["called"], entry["bytes"], name)
+        if digest(data) != entry["sha256"]:
+            raise Refusal("runs.not_a_run", what=name)
+        return data
+
+    def files(self) -> dict[str, bytes]:
+        """Reads all files but run.json."""
+        return {name: self.read(name) for name in self.entries}
+
+    def _bytes(self, called: str, most: int, name: str) -> bytes:
+        """Reads the file `called`, of at most `most` bytes; errors mention its `name`."""
+        return read_bytes(self.path / called, most, name)
 
 
-def header(data: bytes, file_name: str) -> tuple[dict[str, tuple[str, tuple[int, ...]]], str]:
-    """Returns ({name: (type, shape)}, note) of a safetensors file, validated to describe exactly the bytes that follow. Raises Refusal."""
-    try:
-        length = int.from_bytes(data[:8], "little")
-        if len(data) < 8 or not 2 <= length <= min(MAX_HEADER_BYTES, len(data) - 8):
-            raise ValueError
-        entries = json.loads(data[8 : 8 + length])
-        note = entries.pop("__metadata__", {}).get("note", "")
-        shapes, spans = {}, []
-        for name, entry in entries.items():
-            size, shape = TYPES[entry["dtype"]], entry["shape"]
-            if not all(type(n) is int and 0 <= n < 2**40 for n in shape) or len(shape) > 8:
-                raise ValueError
-            for n in shape:
-                size *= n
-            start, stop = entry["data_offsets"]
-            if stop - start != size:
-                raise ValueError
-            shapes[name] = (entry["dtype"], tuple(shape))
-            spans.append((start, stop))
-        ends = [0, *(stop for _, stop in sorted(spans))]
-        if [start for start, _ in sorted(spans)] != ends[:-1] or ends[-1] != len(data) - 8 - length or not isinstance(note, str):
-            raise ValueError
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Refusal("runs.not_a_run", what=file_name) from error
-    return shapes, note
+def check_version(card: Any, folder: str) -> None:
+    """Raises Refusal when a later version of this program wrote this run.json, whose meaning is unknown."""
+    version = card.get("format") if isinstance(card, dict) else None
+    if type(version) is int and version > FORMAT:
+        raise Refusal("runs.newer_format", folder=folder, format=version, known=FORMAT)
 
 
-def read_safetensors(data: bytes, expected: Shapes | None, file_name: str, finite: bool = True) -> dict[str, torch.Tensor]:
-    """Reads a safetensors file's tensors, all `finite`, with exactly the `expected` names, types and shapes. Raises Refusal."""
-    shapes, _ = header(data, file_name)
-    if expected is not None and shapes != dict(expected):
-        raise Refusal("runs.not_a_run", what=file_name)
-    try:
-        tensors = safetensors.torch.load(data)
-    except Exception as error:  # any parser error: not a file of ours
-        raise Refusal("runs.not_a_run", what=file_name) from error
-    if finite and not all(bool(torch.isfinite(t).all()) for t in tensors.values() if t.is_floating_point()):
-        raise Refusal("runs.not_a_run", what=file_name)
-    return tensors
+def _entries(raw: Any) -> dict[str, dict[str, Any]]:
+    """Returns each file's {"bytes", "sha256"} by present name, with its name on disk as "called". Raises ValueError and its like."""
+    entries = {FORMER.get(name, name): {"bytes": entry["bytes"], "sha256": entry["sha256"], "called": name} for name, entry in raw.items()}
+    for name, entry in entries.items():
+        most = JSON_LIMIT if name.endswith(".json") else MAX_TENSOR_BYTES
+        if name not in NAMES or type(entry["bytes"]) is not int or not 0 <= entry["bytes"] <= most:
+            raise ValueError(name)
+        if not re.fullmatch(r"[0-9a-f]{64}", entry["sha256"]):
+            raise ValueError(name)
+    return entries

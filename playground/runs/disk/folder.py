@@ -14,10 +14,10 @@ import torch
 from playground import words
 from playground.config import LIVE_KNOBS, MOVED_KNOBS, Refusal, check, current_name, from_json, to_json
 from playground.data.tokenizers import Tokenizer, load_tokenizer
-from playground.reading.formats import JSON_LIMIT
 from playground.reading.pairs import Pairs, check_size, json_parts
 from playground.runs.disk import FORMAT, files
-from playground.runs.disk.replay_file import pack_replay, read_parameters, unpack_replay
+from playground.runs.disk.files import FolderFiles
+from playground.runs.disk.replay_file import header, pack_replay, read_parameters, read_safetensors, to_safetensors, unpack_replay
 from playground.runs.history import History
 from playground.runs.orders import FINISHED, STATUSES
 from playground.runs.replay import Replay
@@ -27,14 +27,7 @@ from playground.runs.upload_process import pairs_from_json
 from playground.training.loop import Live, Training
 
 Rest = tuple[str, Refusal | None]  # a status and the message that explains it
-MAX_TENSOR_BYTES = 1_000_000_000  # per file; JSON has JSON_LIMIT
-MAX_CARD_BYTES = 4_000_000
-NAMES = (
-    "config.json", "pairs.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors", "history.json", "replay.json",
-    "replay.safetensors", "state.safetensors",
-)  # fmt: skip
 TRAINED_FROM = ("config.json", "pairs.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors", "state.safetensors")
-FORMER = {"film.json": "replay.json", "film.safetensors": "replay.safetensors"}  # former file names
 LAZY_PARTS = ("history", "replay", "snapshot", "tokenizers", "pairs")  # parts of a run loaded on first access
 CARD_FIELDS = (
     "name", "owner", "label", "secret", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live",
@@ -54,7 +47,7 @@ def pack_run(run: Run, parameters: Mapping[str, torch.Tensor]) -> dict[str, byte
         "config.json": files.to_json(to_json(run.experiment)),
         "src_tokenizer.json": src.to_bytes(),
         "tgt_tokenizer.json": tgt.to_bytes(),
-        "weights.safetensors": files.to_safetensors(parameters),
+        "weights.safetensors": to_safetensors(parameters),
         "history.json": files.to_json(run.history.to_json()),
         **pack_replay(run.replay),
     }
@@ -64,7 +57,7 @@ def pack_state(training: Training) -> bytes:
     """Packs the state needed to resume exactly, besides the weights."""
     tensors, meta = training.pack()
     rest = {name: tensor for name, tensor in tensors.items() if not name.startswith("model/")}
-    return files.to_safetensors(rest, files.to_json(meta).decode())
+    return to_safetensors(rest, files.to_json(meta).decode())
 
 
 def card_of(run: Run, entries: Mapping[str, Mapping[str, Any]], rest: Rest | None = None) -> dict[str, Any]:
@@ -86,15 +79,12 @@ def pack_pairs(pairs: Pairs) -> bytes:
     return data
 
 
-class Folder:
+class Folder(FolderFiles):
     """A run on the disk. The constructor reads run.json and config.json; the rest is lazy. All methods raise Refusal."""
 
     def __init__(self, path: Path, id: str | None = None) -> None:
-        self.path = path
-        self.card = files.parse_json(self._bytes("run.json", MAX_CARD_BYTES, "run.json"), "run.json")
-        check_version(self.card, path.name)
+        super().__init__(path)
         try:
-            self.entries = _entries(self.card["files"])
             self.experiment = from_json(files.parse_json(self.read("config.json"), "config.json"))
             self.run = self._run(id)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -102,31 +92,10 @@ class Folder:
         self.run.loaders = {name: getattr(self, name) for name in LAZY_PARTS}
         self.run.release()
 
-    def has(self, name: str) -> bool:
-        return name in self.entries
-
-    def read(self, name: str) -> bytes:
-        """Reads a file and checks its size and digest against run.json."""
-        entry = self.entries.get(name)
-        if entry is None:
-            raise Refusal("runs.not_a_run", what=name)
-        data = self._bytes(entry["called"], entry["bytes"], name)
-        if files.digest(data) != entry["sha256"]:
-            raise Refusal("runs.not_a_run", what=name)
-        return data
-
-    def files(self) -> dict[str, bytes]:
-        """Reads all files but run.json."""
-        return {name: self.read(name) for name in self.entries}
-
     def sent(self) -> dict[str, bytes]:
         """Returns the files that a remote trainer needs, see SentFolder."""
         needed = {self.entries[name]["called"]: self.read(name) for name in TRAINED_FROM if self.has(name)}
-        return needed | {"run.json": self._bytes("run.json", MAX_CARD_BYTES, "run.json")}
-
-    def _bytes(self, called: str, most: int, name: str) -> bytes:
-        """Reads the file `called`, of at most `most` bytes; errors mention its `name`."""
-        return files.read_bytes(self.path / called, most, name)
+        return needed | {"run.json": self._bytes(files.CARD, files.MAX_CARD_BYTES, files.CARD)}
 
     def _run(self, id: str | None) -> Run:
         card = {name: Run.__dataclass_fields__[name].default for name in ADDED_FIELDS} | self.card
@@ -197,12 +166,12 @@ class Folder:
             training.live = Live(**{name: self.run.live[name] for name in LIVE_KNOBS})
             return
         data = self.read("state.safetensors")
-        shapes, note = files.header(data, "state.safetensors")
+        shapes, note = header(data, "state.safetensors")
         for name, (_, shape) in shapes.items():  # moments have the shape of their parameter, or are a step count
             _, parameter, _ = [*name.split("/"), "", ""][:3]
             if parameter not in weights or shape not in (weights[parameter].shape, ()):
                 raise Refusal("runs.not_a_run", what="state.safetensors")
-        tensors = files.read_safetensors(data, None, "state.safetensors", finite=False)  # moments may be infinite and harmless
+        tensors = read_safetensors(data, None, "state.safetensors", finite=False)  # moments may be infinite and harmless
         tensors |= {f"model/{name}": tensor for name, tensor in weights.items()}
         try:
             training.unpack(tensors, files.parse_json(note.encode(), "state.safetensors"))
@@ -221,25 +190,6 @@ class SentFolder(Folder):
         if len(data := self._sent.get(called, b"")) > most or not data:
             raise Refusal("runs.not_a_run", what=name)
         return data
-
-
-def check_version(card: Any, folder: str) -> None:
-    """Raises Refusal when a later version of this program wrote this run.json, whose meaning is unknown."""
-    version = card.get("format") if isinstance(card, dict) else None
-    if type(version) is int and version > FORMAT:
-        raise Refusal("runs.newer_format", folder=folder, format=version, known=FORMAT)
-
-
-def _entries(raw: Any) -> dict[str, dict[str, Any]]:
-    """Returns each file's {"bytes", "sha256"} by present name, with its name on disk as "called". Raises ValueError and its like."""
-    entries = {FORMER.get(name, name): {"bytes": entry["bytes"], "sha256": entry["sha256"], "called": name} for name, entry in raw.items()}
-    for name, entry in entries.items():
-        most = JSON_LIMIT if name.endswith(".json") else MAX_TENSOR_BYTES
-        if name not in NAMES or type(entry["bytes"]) is not int or not 0 <= entry["bytes"] <= most:
-            raise ValueError(name)
-        if not re.fullmatch(r"[0-9a-f]{64}", entry["sha256"]):
-            raise ValueError(name)
-    return entries
 
 
 def _plain(value: Any, name: str) -> Any:

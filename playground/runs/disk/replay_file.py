@@ -1,24 +1,79 @@
-"""The numbers of a run as files, validated against the model: its parameters; and its replay, as replay.json, the index, and
-replay.safetensors."""
+"""The numbers of a run as safetensors files, validated against the model: its parameters; and its replay, with replay.json, the index.
 
+A file's header is checked before its size is allocated.
+"""
+
+import json
 import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import safetensors.torch
 import torch
 
 from playground.config import MAX_POSITIONS, ModelConfig, Refusal
 from playground.model.costs import parameter_count
-from playground.runs.disk.files import header, parse_json, read_safetensors, to_json, to_safetensors
+from playground.runs.disk.files import parse_json, to_json
 from playground.runs.replay import MAX_FRAMES, TOP_TOKENS, Completion, Frame, Replay, ReplayPlan
 from playground.runs.rounded import RoundedParameters, pack_rounded, round_parameters, rounded_shapes, shapes_of, unpack_rounded
 from playground.variants import build, variant_of
 
+MAX_HEADER_BYTES = 4_000_000
+TYPES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
+Shapes = Mapping[str, tuple[str, tuple[int, ...]]]  # name -> (safetensors type, shape)
 BEST = "best/"  # before the names of the parameters of the best step
 STACKS = ("encoder", "decoder", "cross")
 Shape = tuple[int, ...]
+
+
+def to_safetensors(tensors: Mapping[str, torch.Tensor | np.ndarray], note: str | None = None) -> bytes:
+    """Packs the tensors as a safetensors file, with `note` in its header."""
+    contiguous = {name: (torch.from_numpy(t) if isinstance(t, np.ndarray) else t).contiguous() for name, t in tensors.items()}
+    return safetensors.torch.save(contiguous, {"note": note} if note is not None else None)
+
+
+def header(data: bytes, file_name: str) -> tuple[dict[str, tuple[str, tuple[int, ...]]], str]:
+    """Returns ({name: (type, shape)}, note) of a safetensors file, validated to describe exactly the bytes that follow. Raises Refusal."""
+    try:
+        length = int.from_bytes(data[:8], "little")
+        if len(data) < 8 or not 2 <= length <= min(MAX_HEADER_BYTES, len(data) - 8):
+            raise ValueError
+        entries = json.loads(data[8 : 8 + length])
+        note = entries.pop("__metadata__", {}).get("note", "")
+        shapes, spans = {}, []
+        for name, entry in entries.items():
+            size, shape = TYPES[entry["dtype"]], entry["shape"]
+            if not all(type(n) is int and 0 <= n < 2**40 for n in shape) or len(shape) > 8:
+                raise ValueError
+            for n in shape:
+                size *= n
+            start, stop = entry["data_offsets"]
+            if stop - start != size:
+                raise ValueError
+            shapes[name] = (entry["dtype"], tuple(shape))
+            spans.append((start, stop))
+        ends = [0, *(stop for _, stop in sorted(spans))]
+        if [start for start, _ in sorted(spans)] != ends[:-1] or ends[-1] != len(data) - 8 - length or not isinstance(note, str):
+            raise ValueError
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Refusal("runs.not_a_run", what=file_name) from error
+    return shapes, note
+
+
+def read_safetensors(data: bytes, expected: Shapes | None, file_name: str, finite: bool = True) -> dict[str, torch.Tensor]:
+    """Reads a safetensors file's tensors, all `finite`, with exactly the `expected` names, types and shapes. Raises Refusal."""
+    shapes, _ = header(data, file_name)
+    if expected is not None and shapes != dict(expected):
+        raise Refusal("runs.not_a_run", what=file_name)
+    try:
+        tensors = safetensors.torch.load(data)
+    except Exception as error:  # any parser error: not a file of ours
+        raise Refusal("runs.not_a_run", what=file_name) from error
+    if finite and not all(bool(torch.isfinite(t).all()) for t in tensors.values() if t.is_floating_point()):
+        raise Refusal("runs.not_a_run", what=file_name)
+    return tensors
 
 
 def pack_replay(replay: Replay) -> dict[str, bytes]:

@@ -5,7 +5,6 @@ doubles the disk space; an ended run keeps one save.
 """
 
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import Refusal
-from playground.runs.disk import files
-from playground.runs.disk.folder import LAZY_PARTS, Folder, Rest, card_of, check_version
+from playground.runs.disk import ID, files
+from playground.runs.disk.files import check_version
+from playground.runs.disk.folder import LAZY_PARTS, Folder, Rest, card_of
 from playground.runs.disk.watch import DiskWatch
 from playground.runs.orders import STATUSES, allows, next_status
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
-ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 TWO_SAVE_STATUSES = tuple(status for status in STATUSES if allows(status, "train"))  # statuses of runs whose last two saves are kept
 TRIES, TRIES_TOGETHER = 3, 12  # automatic resumptions from the same step: of a run that was at work alone, and with others
 SAVE_FIELDS = ("status", "message")  # fields of a save; the rest of run.json belongs to the run
@@ -123,7 +122,7 @@ def check_versions(path: Path) -> None:
 def _read_card(folder: Path) -> Any:
     """Reads run.json; returns None where it is missing or damaged."""
     try:
-        return files.parse_json(files.read_bytes(folder / files.CARD, files.MAX_HEADER_BYTES), files.CARD)
+        return files.parse_json(files.read_bytes(folder / files.CARD, files.MAX_CARD_BYTES), files.CARD)
     except Refusal:
         return None
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import Refusal, to_json
-from playground.runs.disk import SHIPPED as SHIPPED, files, saves
+from playground.runs.disk import ID, SHIPPED as SHIPPED, default_folder, files, saves
 from playground.runs.disk.folder import LAZY_PARTS, Folder, Rest, card_of, describe, pack_pairs
-from playground.runs.disk.saves import ID, KeptRuns
+from playground.runs.disk.saves import KeptRuns
 from playground.runs.orders import WORKING
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
@@ -28,11 +28,6 @@ except ImportError:  # Windows: two servers there must not share a folder
 log = logging.getLogger(__name__)
 VIEW_LAG_SECONDS = 600.0  # how far saved view times may lag behind
 OWN_DATA = ("pairs.json",)  # files that never change between saves
-
-
-def default_folder() -> Path:
-    """Returns PLAYGROUND_DATA, or a folder in the user's home."""
-    return Path(os.environ.get("PLAYGROUND_DATA") or Path.home() / ".local/share/transformer-playground")
 
 
 def make_folder(folder: Path) -> Path:

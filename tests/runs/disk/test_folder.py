@@ -15,9 +15,8 @@ from playground.config import Refusal, limits
 from playground.model.costs import parameter_count
 from playground.reading.pairs import to_json
 from playground.reading.uploads import read_files
-from playground.runs.disk import files
-from playground.runs.disk.folder import NAMES, Folder, describe, pack_state
-from playground.runs.disk.replay_file import parameter_shapes
+from playground.runs.disk import files, replay_file
+from playground.runs.disk.folder import Folder, describe, pack_state
 from playground.runs.disk.store import write_run
 from playground.runs.queue import train_inline
 from playground.runs.upload_process import pairs_from_json
@@ -103,11 +102,11 @@ def test_it_comes_back_whole(trained, folder):
     assert (run.pairs.pairs, run.pairs.credit, run.pairs.names) == (PAIRS.pairs, PAIRS.credit, PAIRS.names)
     assert (run.experiment, run.status, run.step, run.credit) == (EXPERIMENT, "done", 3, PAIRS.credit)
     for config in (EXPERIMENT.model, tiny(share_embeddings="all", norm="pre", bias=False, positions="learned").model):
-        shapes = parameter_shapes(config, 20, 20)
+        shapes = replay_file.parameter_shapes(config, 20, 20)
         assert sum(torch.Size(shape).numel() for shape in shapes.values()) == parameter_count(config, 20, 20)
 
 
-@pytest.mark.parametrize("name", ["run.json", *NAMES])
+@pytest.mark.parametrize("name", ["run.json", *files.NAMES])
 def test_every_file_must_be_whole(folder, name):
     data = (folder / name).read_bytes()
     for spoiled in (data[: len(data) // 2], data + b"?", b"", data[:-1] + bytes([data[-1] ^ 1])):
@@ -127,7 +126,7 @@ class Bomb:
 
 
 @pytest.mark.fault("a pickle in the place of any file of a run", "it is not opened; a sentence")
-@pytest.mark.parametrize("name", ["run.json", *NAMES])
+@pytest.mark.parametrize("name", ["run.json", *files.NAMES])
 def test_a_pickle_is_not_opened_under_any_name(folder, name):
     bomb = pickle.dumps(Bomb())
     pickle.loads(bomb)
@@ -145,7 +144,7 @@ def test_a_pickle_is_not_opened_under_any_name(folder, name):
 def test_an_absurd_config_is_refused_before_a_model_is_made(folder, monkeypatch):
     """A config of 44 million parameters over weights of a few kilobytes: nothing of that size is ever built."""
     monkeypatch.setattr("playground.runs.disk.replay_file.build", None)
-    parameter_shapes.cache_clear()
+    replay_file.parameter_shapes.cache_clear()
     config = json.loads((folder / "config.json").read_bytes())
     for variant in limits("variant").choices:
         config["model"] |= {"d_model": 512, "d_ff": 2048, "encoder_layers": 6, "decoder_layers": 6, "variant": variant}
@@ -287,24 +286,24 @@ def not_a_run(read, *arguments):
         read(*arguments)
 
 
-@given(st.binary(max_size=200) | st.sampled_from([*HOSTILE.values()]) | st.integers(0, len(files.to_safetensors(TENSORS)) - 1))
+@given(st.binary(max_size=200) | st.sampled_from([*HOSTILE.values()]) | st.integers(0, len(replay_file.to_safetensors(TENSORS)) - 1))
 def test_hostile_and_torn_tensor_files_are_refused_by_their_header(data):
-    not_a_run(files.header, files.to_safetensors(TENSORS)[:data] if isinstance(data, int) else data, "weights.safetensors")
+    not_a_run(replay_file.header, replay_file.to_safetensors(TENSORS)[:data] if isinstance(data, int) else data, "weights.safetensors")
 
 
 def test_other_names_types_shapes_and_numbers_that_are_none_are_refused_and_files_that_are_not_plain(tmp_path):
     for data in HOSTILE.values():
-        not_a_run(files.header, data, "x")
+        not_a_run(replay_file.header, data, "x")
     for text in (b"", b"{", b'{"a": NaN}', b'{"a": Infinity}', b"[" * 100_000, b"\xff\xfe", b"\x80\x04."):
         not_a_run(files.parse_json, text, "x")
-    data = files.to_safetensors(TENSORS)
+    data = replay_file.to_safetensors(TENSORS)
     for other in ({"c": ("F32", (1,))}, {"a": ("F32", (3, 2))}, {"b": ("I64", (2,))}):
-        not_a_run(files.read_safetensors, data, EXPECTED | other, "x")
-    not_a_run(files.read_safetensors, data, {"a": EXPECTED["a"]}, "x")
+        not_a_run(replay_file.read_safetensors, data, EXPECTED | other, "x")
+    not_a_run(replay_file.read_safetensors, data, {"a": EXPECTED["a"]}, "x")
     for value in (float("nan"), float("inf")):
-        data = files.to_safetensors({"a": torch.tensor([1.0, value])})
-        not_a_run(files.read_safetensors, data, {"a": ("F32", (2,))}, "x")
-        assert files.read_safetensors(data, {"a": ("F32", (2,))}, "x", finite=False)
+        data = replay_file.to_safetensors({"a": torch.tensor([1.0, value])})
+        not_a_run(replay_file.read_safetensors, data, {"a": ("F32", (2,))}, "x")
+        assert replay_file.read_safetensors(data, {"a": ("F32", (2,))}, "x", finite=False)
     (tmp_path / "file").write_bytes(b"12345")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     assert files.read_bytes(tmp_path / "file", 5) == b"12345"

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from playground.runs.disk import files
-from playground.runs.disk.folder import NAMES, Folder, describe
+from playground.runs.disk import files, replay_file
+from playground.runs.disk.folder import Folder, describe
 from playground.runs.identity import owner_of
 from playground.runs.queue import saving
 from playground.runs.registry import Runs
@@ -67,8 +67,8 @@ def hostile(change):
     """Writes other tensors, for which run.json vouches."""
 
     def damage(path):
-        tensors = files.read_safetensors(path.read_bytes(), None, path.name, finite=False)
-        data = files.to_safetensors(dict(change(*one) for one in tensors.items()))
+        tensors = replay_file.read_safetensors(path.read_bytes(), None, path.name, finite=False)
+        data = replay_file.to_safetensors(dict(change(*one) for one in tensors.items()))
         path.write_bytes(data)
         card = json.loads((path.parent / "run.json").read_bytes())
         card["files"] |= describe({path.name: data})
@@ -84,7 +84,7 @@ DAMAGE = {
     "wrong names": hostile(lambda name, tensor: (f"x.{name}", tensor)),
     "not finite": hostile(lambda name, tensor: (name, tensor * float("nan"))),
 }  # fmt: skip
-EACH = {*NAMES, "run.json"} - {"tgt_tokenizer.json"}
+EACH = {*files.NAMES, "run.json"} - {"tgt_tokenizer.json"}
 OFTEN = [("run.json", "truncated"), ("weights.safetensors", "flipped"), ("state.safetensors", "deleted")]
 SHAPED = [(f"{name}.safetensors", how) for name in ("weights", "state", "replay") for how in ("absurd shapes", "wrong names")]
 RARELY = [("weights.safetensors", "not finite"), *SHAPED, *itertools.product(sorted(EACH), ("truncated", "emptied", "flipped", "deleted"))]

@@ -7,8 +7,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from playground.runs.disk import files
-from playground.runs.disk.store import Store, default_folder, make_folder
+from playground.runs.disk import default_folder, files
+from playground.runs.disk.store import Store, make_folder
 from playground.runs.disk.watch import DiskWatch
 from playground.runs.history import History
 from playground.runs.queue import train_inline

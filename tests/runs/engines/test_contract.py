@@ -8,8 +8,8 @@ from importlib import import_module
 import pytest
 
 from playground.config import Refusal
-from playground.runs.disk.files import to_safetensors
 from playground.runs.disk.folder import pack_run
+from playground.runs.disk.replay_file import to_safetensors
 from playground.runs.disk.store import OWN_DATA
 from playground.runs.engines import InProcess
 from playground.runs.engines.choice import CLUSTER, Remote
