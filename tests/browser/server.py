@@ -18,7 +18,7 @@ from benchmarks.server import free_port
 
 PATH = "/tools/pg"
 ROOT = Path(__file__).parents[2]
-PATIENCE = 120.0  # seconds, for whatever is awaited here: a start, a page, the end of a training on a busy machine
+PATIENCE = 300.0  # seconds, for whatever is awaited here: a start, a page, the end of a training on a busy machine
 
 
 class Server:

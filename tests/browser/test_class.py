@@ -14,7 +14,7 @@ from tests.browser.steps import PHONE, address, eventually, has_address, has_sta
 
 SMALL = {"viewport": {"width": 390, "height": 844}}
 KNOBS = "train_size=200&validation_size=20&d_model=16&n_heads=1&encoder_layers=1&decoder_layers=1&d_ff=16&batch_size=4&packing=off"
-STEPS = 600  # more than a run does before the server is killed
+STEPS = 2000  # more than a run does until the page shows it and the server is killed, also where browsers are slow beside it
 NAMES = ("Anna", "Ben", "Carl", "Dora", "Emil")
 STUDENTS = (SMALL, {**SMALL, "color_scheme": "dark"}, {"locale": "zh-CN"}, {"color_scheme": "dark"}, {})
 NOTICE = "import(document.querySelector('script[src*=page]').src.replace('page.js', 'dom.js')).then((dom) => dom.notice('a b '.repeat(30)))"
